@@ -1,0 +1,18 @@
+/**
+ * What the modules need from the platform, as one small interface. Only this folder knows the Agent class; everything else
+ * can be built and tested without it.
+ */
+import type { Clock, Ids } from "../shared/clock";
+import type { Sql } from "../storage/sql";
+
+export interface Host {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Sends to one connection; false when it is gone. */
+  send(connectionId: string, frame: string): boolean;
+  /** Sends to every connection of this agent except those named. */
+  broadcast(frame: string, without: readonly string[]): void;
+  /** Keeps the object alive until the returned function is called. */
+  keepAlive(): Promise<() => void>;
+}

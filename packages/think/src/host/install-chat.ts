@@ -1,0 +1,44 @@
+/**
+ * Puts the chat in front of an agent's handlers. The base constructor has already wrapped the author's overrides and assigned them to the
+ * instance; this wraps them once more, so the chat sees every event first and hands on what is not its own.
+ */
+import { parseSubAgentPath, type Agent } from "agents";
+
+export type ChatAgent = Pick<Agent, "onConnect" | "onMessage" | "onClose" | "onRequest">;
+
+/** The chat's side of the sockets and routes. */
+export interface ChatHandlers {
+  connect(connectionId: string): void;
+  message(connectionId: string, data: unknown): Promise<boolean>;
+  disconnect(connectionId: string): void;
+  request(url: string): Response | undefined;
+}
+
+export function installChat(agent: ChatAgent, chat: ChatHandlers): void {
+  const onConnect = agent.onConnect.bind(agent);
+  const onMessage = agent.onMessage.bind(agent);
+  const onClose = agent.onClose.bind(agent);
+  const onRequest = agent.onRequest.bind(agent);
+
+  agent.onConnect = async (connection, context) => {
+    if (!targetsChild(context.request.url)) chat.connect(connection.id);
+    return onConnect(connection, context);
+  };
+
+  agent.onMessage = async (connection, message) => {
+    if (!targetsChild(connection.uri) && (await chat.message(connection.id, message))) return;
+    return onMessage(connection, message);
+  };
+
+  agent.onClose = async (connection, code, reason, wasClean) => {
+    chat.disconnect(connection.id);
+    return onClose(connection, code, reason, wasClean);
+  };
+
+  agent.onRequest = async (request) => chat.request(request.url) ?? onRequest(request);
+}
+
+/** A child's socket is held by the root object but belongs to the child: the root's chat must not answer it. */
+function targetsChild(uri: string | null): boolean {
+  return uri !== null && parseSubAgentPath(uri) !== null;
+}

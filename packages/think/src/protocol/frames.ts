@@ -1,0 +1,109 @@
+/**
+ * The `cf_agent_*` chat protocol: every frame both ways, as types. The names and fields are those that existing
+ * clients and servers use; optional flags are present only when true.
+ */
+import type { UIMessage } from "ai";
+
+export const FRAME = {
+  chatRequest: "cf_agent_use_chat_request",
+  chatResponse: "cf_agent_use_chat_response",
+  chatMessages: "cf_agent_chat_messages",
+  chatClear: "cf_agent_chat_clear",
+  chatCancel: "cf_agent_chat_request_cancel",
+  chatRecovering: "cf_agent_chat_recovering",
+  messageUpdated: "cf_agent_message_updated",
+  toolResult: "cf_agent_tool_result",
+  toolApproval: "cf_agent_tool_approval",
+  resumeRequest: "cf_agent_stream_resume_request",
+  resuming: "cf_agent_stream_resuming",
+  resumeAck: "cf_agent_stream_resume_ack",
+  resumeNone: "cf_agent_stream_resume_none"
+} as const;
+
+/** What made the client send a request. */
+export type ChatTrigger = "submit-message" | "regenerate-message";
+
+/** A tool that runs in the client, as the client describes it. */
+export interface ClientToolSchema {
+  readonly name: string;
+  readonly description?: string | undefined;
+  /** JSON Schema of the input. Default: any object. */
+  readonly parameters?: Record<string, unknown> | undefined;
+}
+
+/** The body of a chat request, decoded. */
+export interface ChatRequestBody {
+  readonly messages: readonly UIMessage[];
+  readonly trigger: ChatTrigger;
+  /** Absent: the client said nothing about its tools. Empty: it has none. */
+  readonly clientTools?: readonly ClientToolSchema[] | undefined;
+  /** Every other field of the body: the application's own. */
+  readonly custom: Readonly<Record<string, unknown>>;
+}
+
+export interface ChatRequestFrame {
+  readonly type: typeof FRAME.chatRequest;
+  readonly id: string;
+  readonly body: ChatRequestBody;
+}
+
+export interface ChatCancelFrame {
+  readonly type: typeof FRAME.chatCancel;
+  readonly id: string;
+}
+
+export interface ChatClearFrame {
+  readonly type: typeof FRAME.chatClear;
+}
+
+export interface ResumeRequestFrame {
+  readonly type: typeof FRAME.resumeRequest;
+  readonly probeId?: string | undefined;
+}
+
+export interface ResumeAckFrame {
+  readonly type: typeof FRAME.resumeAck;
+  readonly id: string;
+}
+
+/** Sent by the hook's `setMessages`; read and ignored, because the server's storage is authoritative. */
+export interface ClientMessagesFrame {
+  readonly type: typeof FRAME.chatMessages;
+}
+
+/** A frame from a client, decoded and checked. */
+export type ClientFrame =
+  | ChatRequestFrame
+  | ChatCancelFrame
+  | ChatClearFrame
+  | ResumeRequestFrame
+  | ResumeAckFrame
+  | ClientMessagesFrame;
+
+/** How a turn ended, as told to clients. */
+export type WireOutcome = "completed" | "error" | "aborted" | "skipped";
+
+export interface ChatResponseFrame {
+  readonly type: typeof FRAME.chatResponse;
+  readonly id: string;
+  /** A UI message chunk as JSON text, an error text when `error`, or empty. */
+  readonly body: string;
+  readonly done: boolean;
+  readonly error?: true;
+  readonly continuation?: true;
+  readonly replay?: true;
+  readonly replayComplete?: true;
+  /** Position of the chunk in its stream, from 0. */
+  readonly seq?: number;
+  /** On the terminal frame: how the turn ended. */
+  readonly outcome?: WireOutcome;
+}
+
+/** A frame from the server. */
+export type ServerFrame =
+  | ChatResponseFrame
+  | { readonly type: typeof FRAME.chatMessages; readonly messages: readonly UIMessage[]; readonly connect?: true }
+  | { readonly type: typeof FRAME.chatClear }
+  | { readonly type: typeof FRAME.messageUpdated; readonly message: UIMessage }
+  | { readonly type: typeof FRAME.resuming; readonly id: string; readonly probeId?: string }
+  | { readonly type: typeof FRAME.resumeNone; readonly reason?: "idle"; readonly probeId?: string };

@@ -1,0 +1,95 @@
+import type { UIMessageChunk } from "ai";
+import { describe, expect, it } from "vitest";
+import { MessageAccumulator } from "./accumulator";
+
+function partsOf(...chunks: object[]) {
+  const accumulator = new MessageAccumulator("own");
+  const effects = chunks.map((chunk) => accumulator.apply(chunk as UIMessageChunk));
+  return { parts: accumulator.snapshot().parts, effects, accumulator };
+}
+
+const call = { toolCallId: "c", toolName: "read" };
+
+describe("the message accumulator", () => {
+  it("appends deltas to the part of the same id, and opens one when the start is missing", () => {
+    const { parts } = partsOf(
+      { type: "text-start", id: "a" },
+      { type: "reasoning-delta", id: "r", delta: "hm" },
+      { type: "text-delta", id: "a", delta: "x" },
+      { type: "text-delta", id: "a", delta: "y" },
+      { type: "text-end", id: "a" }
+    );
+    expect(parts).toEqual([
+      { type: "text", text: "xy", state: "done" },
+      { type: "reasoning", text: "hm", state: "streaming" }
+    ]);
+  });
+
+  it.each([
+    [{ path: "/a" }, { path: "/a" }],
+    ['{"path":"/a"}', { path: "/a" }],
+    ["[1]", {}],
+    ["{broken", {}],
+    ["", {}],
+    [null, {}],
+    [undefined, {}],
+    [[1], {}]
+  ])("makes tool input %j an object", (input, expected) => {
+    const { parts } = partsOf({ type: "tool-input-available", ...call, input });
+    expect(parts).toEqual([{ type: "tool-read", toolCallId: "c", state: "input-available", input: expected }]);
+  });
+
+  it("never takes a settled tool call back", () => {
+    const { parts } = partsOf(
+      { type: "tool-input-available", ...call, input: {} },
+      { type: "tool-output-available", toolCallId: "c", output: 1 },
+      { type: "tool-output-available", toolCallId: "c", output: 2 },
+      { type: "tool-output-error", toolCallId: "c", errorText: "late" },
+      { type: "tool-input-error", ...call, input: {}, errorText: "later" },
+      { type: "tool-output-denied", toolCallId: "c" },
+      { type: "tool-approval-request", toolCallId: "c", approvalId: "a" }
+    );
+    expect(parts).toEqual([{ type: "tool-read", toolCallId: "c", state: "output-available", input: {}, output: 1 }]);
+  });
+
+  it("replaces preliminary outputs until the final one", () => {
+    const { parts } = partsOf(
+      { type: "tool-input-available", ...call, input: {} },
+      { type: "tool-output-available", toolCallId: "c", output: "10 %", preliminary: true },
+      { type: "tool-output-available", toolCallId: "c", output: "done" }
+    );
+    expect(parts).toEqual([{ type: "tool-read", toolCallId: "c", state: "output-available", input: {}, output: "done" }]);
+  });
+
+  it("reports an outcome of a call it does not hold", () => {
+    const { parts, effects } = partsOf({ type: "tool-output-available", toolCallId: "earlier", output: 1 });
+    expect(effects).toEqual([{ kind: "foreign-tool", toolCallId: "earlier" }]);
+    expect(parts).toEqual([]);
+  });
+
+  it("updates data parts of the same id in place and does not store transient ones", () => {
+    const { parts } = partsOf(
+      { type: "data-w", id: "1", data: 1 },
+      { type: "data-w", id: "1", data: 2 },
+      { type: "data-w", data: 3 },
+      { type: "data-w", data: 4, transient: true }
+    );
+    expect(parts).toEqual([
+      { type: "data-w", id: "1", data: 2 },
+      { type: "data-w", data: 3 }
+    ]);
+  });
+
+  it("adopts the provider's message id and merges metadata", () => {
+    const { accumulator } = partsOf(
+      { type: "start", messageId: "theirs", messageMetadata: { a: 1 } },
+      { type: "finish", messageMetadata: { b: 2 } }
+    );
+    expect(accumulator.snapshot()).toEqual({ id: "theirs", role: "assistant", parts: [], metadata: { a: 1, b: 2 } });
+  });
+
+  it("is empty while it holds nothing but step marks", () => {
+    expect(partsOf({ type: "start" }, { type: "start-step" }).accumulator.isEmpty).toBe(true);
+    expect(partsOf({ type: "start-step" }, { type: "text-start", id: "a" }).accumulator.isEmpty).toBe(false);
+  });
+});

@@ -1,0 +1,99 @@
+/**
+ * Many chunks in one stored row. Adjacent deltas of the same part become one delta, so rows and replay frames grow with the text
+ * and not with the number of tokens.
+ *
+ * I1. Unpacking gives chunks that build the same message as the chunks that were packed.
+ */
+import type { UIMessageChunk } from "ai";
+import { parseJson, isRecord } from "../shared/json";
+
+interface Delta {
+  readonly key: string;
+  readonly field: "delta" | "inputTextDelta";
+}
+
+/** What a chunk adds to, when it does nothing but add text. */
+function deltaOf(chunk: UIMessageChunk): Delta | undefined {
+  switch (chunk.type) {
+    case "text-delta":
+    case "reasoning-delta":
+      return chunk.providerMetadata === undefined ? { key: `${chunk.type}:${chunk.id}`, field: "delta" } : undefined;
+    case "tool-input-delta":
+      return { key: `${chunk.type}:${chunk.toolCallId}`, field: "inputTextDelta" };
+    default:
+      return undefined;
+  }
+}
+
+/** Collects chunks until they are packed into one row. */
+export class ChunkPack {
+  #chunks: Record<string, unknown>[] = [];
+  #tailKey: string | undefined;
+  #chars = 0;
+  readonly #merge: boolean;
+
+  /** `merge` is off for streams whose clients count single chunks (continuations). */
+  constructor(options: { readonly merge: boolean }) {
+    this.#merge = options.merge;
+  }
+
+  /** Size of the packed text so far, in UTF-16 code units (close enough to decide when to write). */
+  get chars(): number {
+    return this.#chars;
+  }
+
+  get isEmpty(): boolean {
+    return this.#chunks.length === 0;
+  }
+
+  /** Adds a chunk; `jsonChars` is the length of its JSON text. */
+  add(chunk: UIMessageChunk, jsonChars: number): void {
+    const delta = this.#merge ? deltaOf(chunk) : undefined;
+    const tail = this.#chunks.at(-1);
+    if (delta && tail && delta.key === this.#tailKey) {
+      const text = (chunk as unknown as Record<string, string>)[delta.field] ?? "";
+      tail[delta.field] = `${tail[delta.field] as string}${text}`;
+      this.#chars += text.length;
+      return;
+    }
+    this.#chunks.push({ ...chunk });
+    this.#tailKey = delta?.key;
+    this.#chars += jsonChars;
+  }
+
+  /** The chunks as one row body. */
+  pack(): string {
+    return JSON.stringify(this.#chunks);
+  }
+
+  chunks(): readonly UIMessageChunk[] {
+    return this.#chunks as unknown as UIMessageChunk[];
+  }
+
+  clear(): void {
+    this.#chunks = [];
+    this.#tailKey = undefined;
+    this.#chars = 0;
+  }
+}
+
+/** The chunks of one stored row: a list, a list of JSON texts, or a single chunk (older layouts). Damage yields none. */
+export function unpackChunks(body: string): UIMessageChunk[] {
+  const json = parseJson(body);
+  if (!json.ok) return [];
+  const items: readonly unknown[] = Array.isArray(json.value) ? json.value : [json.value];
+  return items.map(decodeItem).filter(isRecord) as unknown as UIMessageChunk[];
+}
+
+function decodeItem(item: unknown): unknown {
+  if (typeof item !== "string") return item;
+  const json = parseJson(item);
+  return json.ok ? json.value : undefined;
+}
+
+/** Merges adjacent deltas across rows, for replay. */
+export function mergeChunks(chunks: Iterable<UIMessageChunk>): readonly UIMessageChunk[] {
+  const pack = new ChunkPack({ merge: true });
+  for (const chunk of chunks) pack.add(chunk, 0);
+  return pack.chunks();
+}

@@ -1,0 +1,140 @@
+/**
+ * The stream of the agent: the running turn's chunks, durable and replayable, or the record of how the last turn ended.
+ *
+ * I1. One stream at a time; it is `live` while its turn runs in this isolate. A stored stream that still says `streaming` without a
+ *     turn is an orphan of an earlier isolate.
+ * I2. At most `streamFlushMs` of streamed text is only in memory; tool calls and tool outcomes never are.
+ * I3. Chunk rows serve live resume and orphans. A stream that ended is replayed from the stored message.
+ */
+import type { UIMessageChunk } from "ai";
+import { LIMITS } from "../shared/limits";
+import { ChunkPack, mergeChunks } from "./chunk-packing";
+import type { StreamRecord, StreamStore } from "./stream-store";
+
+export interface StreamStart {
+  readonly streamId: string;
+  readonly requestId: string;
+  readonly messageId: string;
+  readonly continuation: boolean;
+}
+
+export type StreamEnd = { readonly status: "completed" } | { readonly status: "error"; readonly error: string };
+
+/** Chunks whose loss would repeat or lose work: written at once, with everything before them. */
+const DURABLE: ReadonlySet<string> = new Set([
+  "tool-input-available",
+  "tool-input-error",
+  "tool-approval-request",
+  "tool-output-available",
+  "tool-output-error",
+  "tool-output-denied"
+]);
+
+/** Chunks that only open something. Alone they are not worth a write: the first text comes with them. */
+const OPENING: ReadonlySet<string> = new Set(["start", "start-step", "text-start", "reasoning-start", "tool-input-start"]);
+
+const encoder = new TextEncoder();
+
+export class ResumableStream {
+  readonly #store: StreamStore;
+  readonly #now: () => number;
+  #record: StreamRecord | null | undefined;
+  #live: { readonly pack: ChunkPack; rows: number; seq: number; flushedAt: number } | undefined;
+
+  constructor(options: { readonly store: StreamStore; readonly now: () => number }) {
+    this.#store = options.store;
+    this.#now = options.now;
+  }
+
+  /** The running or last stream. */
+  get record(): StreamRecord | null {
+    if (this.#record === undefined) this.#record = this.#store.load();
+    return this.#record;
+  }
+
+  get isLive(): boolean {
+    return this.#live !== undefined;
+  }
+
+  /** The stream that clients may join: live, or an orphan that has not been settled. */
+  get active(): StreamRecord | null {
+    return this.record?.status === "streaming" ? this.record : null;
+  }
+
+  start({ streamId, ...start }: StreamStart): void {
+    this.#save({ id: streamId, ...start, status: "streaming", error: null });
+    this.#live = { pack: new ChunkPack({ merge: !start.continuation }), rows: 0, seq: 0, flushedAt: -Infinity };
+  }
+
+  /** Takes one chunk in; returns its position in the stream. */
+  append(chunk: UIMessageChunk, json: string): number {
+    const live = this.#live;
+    if (!live) throw new Error("append() needs a running stream; call start() first.");
+    const seq = live.seq++;
+    if (isStorable(json)) {
+      live.pack.add(chunk, json.length);
+      if (this.#mustFlush(chunk, live)) this.flush();
+    }
+    return seq;
+  }
+
+  flush(): void {
+    const live = this.#live;
+    if (!live || live.pack.isEmpty || !this.record) return;
+    this.#store.writeRow(this.record.id, live.rows, live.pack.pack());
+    live.rows += 1;
+    live.flushedAt = this.#now();
+    live.pack.clear();
+  }
+
+  /** Ends the stream. What is still buffered is dropped: the caller has stored the message, under `messageId` (I3). */
+  finish(end: StreamEnd, messageId?: string): void {
+    const record = this.record;
+    this.#live = undefined;
+    if (!record) return;
+    const error = end.status === "error" ? end.error : null;
+    this.#save({ ...record, messageId: messageId ?? record.messageId, status: end.status, error });
+  }
+
+  /** Records that a request failed before it had a stream, so that a reconnecting client learns of it. */
+  fail(failure: StreamStart, error: string): void {
+    const { streamId, ...start } = failure;
+    this.#save({ id: streamId, ...start, status: "error", error });
+  }
+
+  /** A new request was accepted: an earlier failure is history. */
+  forgetFailure(): void {
+    if (this.record?.status === "error") this.#save({ ...this.record, status: "completed", error: null });
+  }
+
+  /** The chunks of the active stream for a joining client, adjacent deltas merged unless clients count them. */
+  chunks(): readonly UIMessageChunk[] {
+    const record = this.record;
+    if (!record) return [];
+    const chunks = [...this.#store.chunks(record.id, this.#live?.rows), ...(this.#live?.pack.chunks() ?? [])];
+    return record.continuation ? chunks : mergeChunks(chunks);
+  }
+
+  /** Forgets the stream, durably. A running turn goes on without it. */
+  clear(): void {
+    this.#store.clear();
+    this.#record = null;
+    this.#live = undefined;
+  }
+
+  #mustFlush(chunk: UIMessageChunk, live: { readonly pack: ChunkPack; readonly flushedAt: number }): boolean {
+    if (DURABLE.has(chunk.type) || live.pack.chars >= LIMITS.streamFlushChars) return true;
+    return !OPENING.has(chunk.type) && this.#now() - live.flushedAt >= LIMITS.streamFlushMs;
+  }
+
+  #save(record: StreamRecord): void {
+    this.#store.save(record);
+    this.#record = record;
+  }
+}
+
+/** The byte length is only measured when the text could be over the limit. */
+function isStorable(json: string): boolean {
+  if (json.length * 3 <= LIMITS.streamChunkBytes) return true;
+  return encoder.encode(json).byteLength <= LIMITS.streamChunkBytes;
+}

@@ -1,0 +1,128 @@
+/**
+ * Tables `cf_ai_chat_stream_metadata` and `cf_ai_chat_stream_chunks`: the running or last stream, durable.
+ *
+ * Turns are serial, and only one stream can ever be resumed: the running one, or the last one while a client still has to learn
+ * how it ended. So the tables hold one stream, and the next one takes over its rows. That makes every start, flush and
+ * end one written row, needs no clean-up alarm, and bounds the stored bytes by the longest stream.
+ *
+ * I1. At most one metadata row. Chunk rows that carry another stream's id are leftovers and are never read.
+ * I2. Rows of the stream are numbered 0, 1, 2, ... without gaps.
+ */
+import type { UIMessageChunk } from "ai";
+import { lazyTable } from "../storage/lazy-table";
+import type { Sql } from "../storage/sql";
+import { unpackChunks } from "./chunk-packing";
+
+export type StreamStatus = "streaming" | "completed" | "error";
+
+/** The stored facts of a stream. */
+export interface StreamRecord {
+  readonly id: string;
+  readonly requestId: string;
+  readonly status: StreamStatus;
+  /** The id under which the assistant message is (or will be) stored. */
+  readonly messageId: string;
+  readonly continuation: boolean;
+  /** What clients are told when `status` is `error`. */
+  readonly error: string | null;
+}
+
+export interface StreamStore {
+  /** The running or last stream. */
+  load(): StreamRecord | null;
+  /** Makes this the stream of the tables. */
+  save(record: StreamRecord): void;
+  /** Writes one packed row. */
+  writeRow(streamId: string, index: number, body: string): void;
+  /** All stored chunks of a stream, in order. `rows`, when known, spares reading what an earlier, longer stream left. */
+  chunks(streamId: string, rows?: number): UIMessageChunk[];
+  /** Forgets the stream and all rows. */
+  clear(): void;
+}
+
+const METADATA = `CREATE TABLE IF NOT EXISTS cf_ai_chat_stream_metadata (
+  slot INTEGER PRIMARY KEY CHECK (slot = 0),
+  id TEXT NOT NULL,
+  request_id TEXT NOT NULL,
+  status TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  completed_at INTEGER,
+  message_id TEXT,
+  is_continuation INTEGER,
+  error_message TEXT
+)`;
+
+const CHUNKS = `CREATE TABLE IF NOT EXISTS cf_ai_chat_stream_chunks (
+  chunk_index INTEGER PRIMARY KEY,
+  stream_id TEXT NOT NULL,
+  body TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+)`;
+
+const START = `INSERT INTO cf_ai_chat_stream_metadata
+  (slot, id, request_id, status, created_at, completed_at, message_id, is_continuation, error_message)
+  VALUES (0, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (slot) DO UPDATE SET id = excluded.id, request_id = excluded.request_id, status = excluded.status,
+    created_at = CASE WHEN id = excluded.id THEN created_at ELSE excluded.created_at END,
+    completed_at = excluded.completed_at, message_id = excluded.message_id,
+    is_continuation = excluded.is_continuation, error_message = excluded.error_message`;
+
+const WRITE = `INSERT INTO cf_ai_chat_stream_chunks (chunk_index, stream_id, body, created_at) VALUES (?, ?, ?, ?)
+  ON CONFLICT (chunk_index) DO UPDATE SET stream_id = excluded.stream_id, body = excluded.body, created_at = excluded.created_at`;
+
+export function createStreamStore({ sql, now }: { readonly sql: Sql; readonly now: () => number }): StreamStore {
+  const ensureMetadata = lazyTable(sql, METADATA);
+  const ensureChunks = lazyTable(sql, CHUNKS);
+  return {
+    load() {
+      ensureMetadata();
+      const row = sql.exec<MetadataRow>("SELECT * FROM cf_ai_chat_stream_metadata WHERE slot = 0")[0];
+      return row ? toRecord(row) : null;
+    },
+    save(record) {
+      ensureMetadata();
+      const { id, requestId, status, messageId, continuation, error } = record;
+      const time = now();
+      sql.exec(START, id, requestId, status, time, status === "streaming" ? null : time, messageId, continuation ? 1 : 0, error);
+    },
+    writeRow(streamId, index, body) {
+      ensureChunks();
+      sql.exec(WRITE, index, streamId, body, now());
+    },
+    chunks(streamId, rows = Number.MAX_SAFE_INTEGER) {
+      ensureChunks();
+      const stored = sql.exec<{ body: string }>(
+        "SELECT body FROM cf_ai_chat_stream_chunks WHERE chunk_index < ? AND stream_id = ? ORDER BY chunk_index",
+        rows,
+        streamId
+      );
+      return stored.flatMap((row) => unpackChunks(row.body));
+    },
+    clear() {
+      ensureMetadata();
+      ensureChunks();
+      sql.exec("DELETE FROM cf_ai_chat_stream_metadata");
+      sql.exec("DELETE FROM cf_ai_chat_stream_chunks");
+    }
+  };
+}
+
+interface MetadataRow extends Record<string, string | number | null> {
+  id: string;
+  request_id: string;
+  status: string;
+  message_id: string | null;
+  is_continuation: number | null;
+  error_message: string | null;
+}
+
+function toRecord(row: MetadataRow): StreamRecord {
+  return {
+    id: row.id,
+    requestId: row.request_id,
+    status: row.status as StreamStatus,
+    messageId: row.message_id ?? row.id,
+    continuation: row.is_continuation === 1,
+    error: row.error_message
+  };
+}

@@ -1,0 +1,42 @@
+/** The agents of the chat tests. A test gives each instance its model by name, so that it survives evictions. */
+import { Think } from "@cloudflare/think";
+import type { LanguageModel, ToolSet } from "ai";
+import { tool } from "ai";
+import type { Connection, WSMessage } from "agents";
+import { z } from "zod";
+
+const models = new Map<string, LanguageModel>();
+
+export function useModel(name: string, model: LanguageModel): void {
+  models.set(name, model);
+}
+
+export class ChatAgent extends Think {
+  /** Messages that reached the agent's own handler. */
+  readonly received: WSMessage[] = [];
+
+  override getModel(): LanguageModel {
+    return models.get(this.name) ?? super.getModel();
+  }
+
+  override getTools(): ToolSet {
+    return {
+      add: tool({
+        description: "Adds two numbers.",
+        inputSchema: z.object({ a: z.number(), b: z.number() }),
+        execute: ({ a, b }) => ({ sum: a + b })
+      })
+    };
+  }
+
+  override onMessage(_connection: Connection, message: WSMessage): void {
+    this.received.push(message);
+  }
+
+  override onRequest(): Response {
+    return new Response("mine");
+  }
+}
+
+/** Overrides nothing: what a newcomer has before the first method. */
+export class BareAgent extends Think {}

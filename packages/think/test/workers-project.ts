@@ -1,0 +1,38 @@
+import { fileURLToPath } from "node:url";
+import { cloudflareTest } from "@cloudflare/vitest-pool-workers";
+import agents from "agents/vite";
+import type { ViteUserConfig } from "vitest/config";
+
+const test = fileURLToPath(new URL(".", import.meta.url));
+
+export interface WorkersProject {
+  readonly name: string;
+  /** The folder whose installed `ai` and `agents` the tests run on. */
+  readonly root: string;
+}
+
+/**
+ * The workerd test project, built once and used for every supported AI SDK major: the sources are the
+ * same files, and `dedupe` makes the SDK resolve from `root`.
+ */
+export function workersProject({ name, root }: WorkersProject): ViteUserConfig {
+  return {
+    root,
+    plugins: [agents(), cloudflareTest({ wrangler: { configPath: `${test}wrangler.jsonc` } })],
+    resolve: {
+      dedupe: ["agents", "ai", "zod"],
+      alias: [
+        { find: /^@cloudflare\/think$/, replacement: `${test}../src/index.ts` },
+        { find: /^@cloudflare\/think\/(.*)$/, replacement: `${test}../src/$1/index.ts` }
+      ]
+    },
+    test: {
+      name,
+      dir: test,
+      include: ["**/*.test.ts"],
+      // Loading agents, ai and MCP costs seconds per isolate; one shared worker pays it once.
+      isolate: false,
+      maxWorkers: 1
+    }
+  };
+}

@@ -1,0 +1,21 @@
+import { defineConfig } from "vitest/config";
+
+/**
+ * Every test project of the repository. Run one with
+ * `vitest run --config vitest.workspace.ts --project <name>`.
+ *
+ * - unit: pure rules in plain Node
+ * - workers: everything that touches a Durable Object, in workerd, on the current AI SDK major
+ * - workers-ai6: the same files on the previous AI SDK major
+ * - browser: the assistant in a real Chromium
+ */
+export default defineConfig({
+  test: {
+    projects: [
+      "packages/think/vitest.unit.config.ts",
+      "packages/think/vitest.workers.config.ts",
+      "packages/think-ai6/vitest.config.ts",
+      "examples/assistant/vitest.config.ts"
+    ]
+  }
+});
