@@ -2,32 +2,57 @@
  * Builds the modules of one agent from its host and the author's overrides. The only place where they meet.
  */
 import type { Host } from "./host/host";
-import { runLoop, type LoopAgent } from "./loop/run-loop";
+import type { LoopAgent, LoopAuthor } from "./loop/loop-agent";
+import { runLoop } from "./loop/run-loop";
 import { encodeFrame } from "./protocol/encode";
 import { FRAME } from "./protocol/frames";
 import { createConversation, type Conversation } from "./session/conversation";
 import { createMessageStore } from "./session/message-store";
-import { createConfigStore } from "./storage/config-store";
+import { createConfigStore, type ConfigStore } from "./storage/config-store";
 import { ResumableStream } from "./stream/resumable-stream";
 import { ResumeDesk } from "./stream/resume-desk";
 import { createStreamStore } from "./stream/stream-store";
+import { ChatRequests } from "./transport/chat-requests";
 import { ChatTransport } from "./transport/chat-transport";
+import { ChatApi } from "./turn/chat-api";
 import { openChatSink } from "./turn/chat-sink";
+import { createFailureReporter, type FailureOptions } from "./turn/failures";
+import { createRequestContext } from "./turn/request-context";
+import { ResponseHooks } from "./turn/responses";
 import { settleOrphan } from "./turn/settle-orphan";
-import { Turns } from "./turn/turns";
+import { SubmitGate, type MessageConcurrency } from "./turn/submit-gate";
+import { Turns, type TurnResponse } from "./turn/turns";
 
-export interface Modules {
-  readonly conversation: Conversation;
-  readonly turns: Turns;
-  readonly transport: ChatTransport;
+/** What the author of an agent decides, asked anew each time. */
+export interface AgentOverrides {
+  readonly loop: LoopAuthor;
+  readonly onChatError: FailureOptions["onChatError"];
+  readonly onChatResponse: (response: TurnResponse) => void | Promise<void>;
+  readonly messageConcurrency: () => MessageConcurrency;
 }
 
-export function compose(host: Host, agent: LoopAgent): Modules {
-  const { sql, clock, ids, broadcast, send } = host;
+export interface Modules {
+  readonly config: ConfigStore;
+  readonly conversation: Conversation;
+  readonly turns: Turns;
+  readonly api: ChatApi;
+  readonly transport: ChatTransport;
+  /** Ends every turn, running or waiting; the conversation stays. */
+  readonly resetTurns: () => void;
+  /** Forgets the conversation, durably, and tells every client but those named. */
+  readonly clear: (without: readonly string[]) => void;
+}
+
+export function compose(host: Host, overrides: AgentOverrides): Modules {
+  const { sql, clock, ids, broadcast, send, emit } = host;
   const now = () => clock.now();
   const config = createConfigStore(sql);
   const conversation = createConversation({ sql, config, store: createMessageStore({ sql, now }) });
   const stream = new ResumableStream({ store: createStreamStore({ sql, now }), now });
+  const context = createRequestContext(config);
+  const gate = new SubmitGate(clock);
+  const reportFailure = createFailureReporter({ onChatError: overrides.onChatError, emit });
+  const responses = new ResponseHooks(overrides.onChatResponse);
 
   const settle = () => {
     if (!settleOrphan(stream, conversation)) return;
@@ -40,14 +65,48 @@ export function compose(host: Host, agent: LoopAgent): Modules {
     settleOrphan: settle
   });
 
+  const loop: LoopAgent = {
+    ...overrides.loop,
+    emit,
+    saveRepaired: (messages) => {
+      for (const message of messages) conversation.put(message);
+      broadcast(encodeFrame({ type: FRAME.chatMessages, messages: conversation.messages }), []);
+    }
+  };
+
+  const sinkOptions = {
+    ...{ stream, desk, conversation, broadcast, send, settleOrphan: settle },
+    foreignTool: () => undefined,
+    opened: () => undefined
+  };
   const turns = new Turns({
-    clock,
-    ids,
+    ...{ clock, ids, reportFailure },
     keepAlive: () => host.keepAlive(),
-    openSink: (turn) => openChatSink({ stream, desk, conversation, broadcast, send, settleOrphan: settle }, turn),
-    startModel: (turn) => runLoop(agent, { messages: conversation.upTo(turn.parentId), signal: turn.signal })
+    openSink: (turn) => openChatSink(sinkOptions, turn),
+    startModel: (turn) => runLoop(loop, { ...turn, messages: conversation.upTo(turn.parentId) }),
+    responded: (response) => responses.deliver(response),
+    idle: () => undefined
   });
 
-  const transport = new ChatTransport({ turns, conversation, stream, desk, broadcast, send });
-  return { conversation, turns, transport };
+  const resetTurns = () => {
+    turns.reset();
+    gate.reset();
+  };
+
+  const clear = (without: readonly string[]) => {
+    resetTurns();
+    stream.clear();
+    desk.release();
+    context.clear();
+    conversation.clear();
+    broadcast(encodeFrame({ type: FRAME.chatClear }), without);
+  };
+
+  const requests = new ChatRequests({
+    ...{ turns, gate, context, conversation, stream, ids, reportFailure, broadcast, send },
+    policy: overrides.messageConcurrency
+  });
+  const transport = new ChatTransport({ requests, turns, conversation, desk, reportFailure, clear, send });
+  const api = new ChatApi({ turns, conversation, context, ids, broadcast });
+  return { config, conversation, turns, api, transport, resetTurns, clear };
 }

@@ -8,9 +8,32 @@ import { compose, type Modules } from "./compose";
 import { createAgentHost } from "./host/agent-host";
 import { installChat } from "./host/install-chat";
 import { DEFAULT_SYSTEM_PROMPT } from "./loop/default-prompt";
-import type { LoopAgent } from "./loop/run-loop";
+import type {
+  AgentHooks,
+  ChunkContext,
+  PrepareStepContext,
+  StepConfig,
+  StepContext,
+  StreamableResult,
+  ToolCallContext,
+  ToolCallDecision,
+  ToolCallResultContext,
+  TurnContext
+} from "./loop/hook-types";
+import { overriddenHooks } from "./loop/hooks";
+import type { LoopAuthor, McpWait } from "./loop/loop-agent";
+import { failInterruptedPart, type StoredToolPart } from "./loop/repair-transcript";
+import type { TurnConfig } from "./loop/turn-config";
 import { ThinkError } from "./shared/errors/think-error";
 import { LIMITS } from "./shared/limits";
+import type { ChatOptions, MessagesInput, SaveMessagesOptions, SaveMessagesResult } from "./turn/chat-api";
+import type { ChatErrorContext } from "./turn/failures";
+import type { StreamCallback } from "./turn/stream-callback";
+import type { MessageConcurrency } from "./turn/submit-gate";
+import { toChatResponse, type ChatResponseResult } from "./turn/chat-response";
+
+/** Key of the author's settings in `think_config`. */
+const CONFIG = "_think_config";
 
 /**
  * A chat agent. Extend it, override `getModel()`, and connect with `useAgentChat`.
@@ -30,11 +53,22 @@ export class Think<
   /** Whether reasoning chunks are sent to clients. Default: true. */
   sendReasoning = true;
 
+  /** Whether a turn waits for MCP servers that are still connecting: `true` (10 s) or `{ timeout }` in ms. Default: false. */
+  waitForMcpConnections: McpWait = false;
+
+  /** What happens to a message that arrives while another is being answered. Default: `"queue"`. */
+  messageConcurrency: MessageConcurrency = "queue";
+
   readonly #modules: Modules;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#modules = compose(createAgentHost(this, ctx.storage), this.#loopAgent());
+    this.#modules = compose(createAgentHost(this, ctx.storage), {
+      loop: this.#loopAgent(),
+      onChatError: (error, context) => this.onChatError(error, context),
+      onChatResponse: (response) => this.onChatResponse(toChatResponse(response)),
+      messageConcurrency: () => this.messageConcurrency
+    });
     installChat(this, this.#modules.transport);
   }
 
@@ -57,6 +91,32 @@ export class Think<
     return {};
   }
 
+  /** Before the model is asked. Sees the assembled request; what it returns overrides it for this turn. */
+  beforeTurn(_context: TurnContext): TurnConfig | void | Promise<TurnConfig | void> {}
+
+  /** Before each model step. What it returns overrides the step. */
+  beforeStep(_context: PrepareStepContext): StepConfig | void | Promise<StepConfig | void> {}
+
+  /** Before a server tool runs. Nothing returned means: run it. A throw fails the tool call, not the turn. */
+  beforeToolCall(_context: ToolCallContext): ToolCallDecision | void | Promise<ToolCallDecision | void> {}
+
+  /** After a server tool ran, was blocked or was substituted. */
+  afterToolCall(_context: ToolCallResultContext): void | Promise<void> {}
+
+  /** After each model step. */
+  onStepFinish(_context: StepContext): void | Promise<void> {}
+
+  /** For each part of the model's stream, about once per token. The stream waits for it. */
+  onChunk(_context: ChunkContext): void | Promise<void> {}
+
+  /** After a turn has ended and its message is stored. Running further turns from here is safe. */
+  onChatResponse(_result: ChatResponseResult): void | Promise<void> {}
+
+  /** A turn failed, once per failed turn. Return the error to tell (its message) in place of the original. */
+  onChatError(error: unknown, _context?: ChatErrorContext): unknown {
+    return error;
+  }
+
   /** The conversation in memory, oldest first. Treat it as read-only. */
   get messages(): readonly UIMessage[] {
     return this.#modules.conversation.messages;
@@ -69,16 +129,96 @@ export class Think<
 
   /** Deletes the conversation, stops what is running and tells every client. */
   async clearMessages(): Promise<void> {
-    this.#modules.transport.clear();
+    this.#modules.clear([]);
   }
 
-  #loopAgent(): LoopAgent {
+  /** Stores messages without a turn; known ids are ignored. With `parentId` they branch off that message. */
+  async addMessages(messages: readonly UIMessage[], options: { readonly parentId?: string } = {}): Promise<void> {
+    this.#modules.api.addMessages(messages, options.parentId);
+  }
+
+  /** Runs a turn for a message and streams its events to a callback: chat over RPC. Resolves when the turn is over. */
+  async chat(message: string | UIMessage, callback: StreamCallback, options?: ChatOptions): Promise<void> {
+    return this.#modules.api.chat(message, callback, options);
+  }
+
+  /** Stops a turn; an id that is not running is no error. */
+  async cancelChat(requestId: string, _reason?: string): Promise<void> {
+    this.#modules.turns.cancel(requestId);
+  }
+
+  /** Stops every turn, running or waiting. */
+  async cancelAllChats(): Promise<void> {
+    this.#modules.turns.cancelAll();
+  }
+
+  /** Stores messages and runs a turn that answers them. Resolves when the turn is over. */
+  async saveMessages(messages: MessagesInput, options?: SaveMessagesOptions): Promise<SaveMessagesResult> {
+    return this.#modules.api.saveMessages(messages, options);
+  }
+
+  /** Runs a turn that carries on from the last answer. Skipped when the last message is not an answer. */
+  protected async continueLastTurn(
+    body?: Readonly<Record<string, unknown>>,
+    options?: SaveMessagesOptions
+  ): Promise<SaveMessagesResult> {
+    return this.#modules.api.continueLastTurn(body, options);
+  }
+
+  /** Stops one turn. */
+  protected abortRequest(requestId: string, _reason?: string): void {
+    this.#modules.turns.cancel(requestId);
+  }
+
+  /** Stops every turn, running or waiting. */
+  protected abortAllRequests(): void {
+    this.#modules.turns.cancelAll();
+  }
+
+  /** Ends every turn and forgets what waits; messages and streams stay. */
+  protected resetTurnState(): void {
+    this.#modules.resetTurns();
+  }
+
+  /** Stores private settings as JSON. Not sent to clients; use `setState` for that. */
+  configure<Config = Record<string, unknown>>(config: Config): void {
+    this.#modules.config.set(CONFIG, config);
+  }
+
+  /** The settings of the last `configure()`, or null. */
+  getConfig<Config = Record<string, unknown>>(): Config | null {
+    // What was stored is what the author stored; the type is theirs to keep.
+    return this.#modules.config.get(CONFIG) as Config | null;
+  }
+
+  /** What an interrupted tool call becomes before the next turn. Default: an `output-error` that says so. */
+  protected repairInterruptedToolPart(part: StoredToolPart): UIMessage["parts"][number] {
+    return failInterruptedPart(part);
+  }
+
+  /** Wraps the stream of every inference run; for tests. Default: unchanged. */
+  protected _transformInferenceResult(result: StreamableResult): StreamableResult {
+    return result;
+  }
+
+  #loopAgent(): LoopAuthor {
+    const defaults: AgentHooks = Think.prototype;
     return {
       model: () => this.getModel(),
       systemPrompt: () => this.getSystemPrompt(),
-      tools: () => this.getTools(),
+      tools: () => ({ agent: this.getTools() }),
       maxSteps: () => this.maxSteps,
-      sendReasoning: () => this.sendReasoning
+      sendReasoning: () => this.sendReasoning,
+      waitForMcp: () => this.waitForMcpConnections,
+      mcp: {
+        hasServers: () => Object.keys(this.mcp.mcpConnections).length > 0,
+        tools: () => this.mcp.getAITools({ state: "ready" }),
+        wait: (timeout) => this.mcp.waitForConnections({ timeout })
+      },
+      hooks: () => overriddenHooks(this, defaults),
+      observers: () => [],
+      repairPart: (part) => this.repairInterruptedToolPart(part),
+      transformResult: (result) => this._transformInferenceResult(result)
     };
   }
 }

@@ -2,18 +2,24 @@
  * The Host over the Agents SDK base class.
  */
 import type { Agent, Connection } from "agents";
+import type { Emit } from "../observability/events";
 import type { Clock, Ids } from "../shared/clock";
+import { errorText } from "../shared/errors/error-text";
 import type { Sql } from "../storage/sql";
 import type { Host } from "./host";
 
 /** The members of an agent that the host uses; all public. */
-export type HostAgent = Pick<Agent, "getConnection" | "getConnections" | "broadcast" | "keepAlive" | "parentPath">;
+export type HostAgent = Pick<
+  Agent,
+  "getConnection" | "getConnections" | "broadcast" | "keepAlive" | "parentPath" | "observability" | "name"
+>;
 
 export function createAgentHost(agent: HostAgent, storage: DurableObjectStorage): Host {
   return {
     sql: durableSql(storage),
     clock: systemClock,
     ids: systemIds,
+    emit: createEmit(agent),
     send(connectionId, frame) {
       const connection = agent.getConnection(connectionId);
       return connection !== undefined && sendIfOpen(connection, frame);
@@ -27,6 +33,19 @@ export function createAgentHost(agent: HostAgent, storage: DurableObjectStorage)
       }
     },
     keepAlive: () => agent.keepAlive()
+  };
+}
+
+/** Observability must never fail the work it observes. */
+function createEmit(agent: HostAgent): Emit {
+  return (type, payload) => {
+    try {
+      const event = { type, agent: agent.constructor.name, name: agent.name, payload, timestamp: Date.now() };
+      // The base package lists the events it knows; a sink takes any of this shape.
+      agent.observability?.emit(event as never);
+    } catch (error) {
+      console.error(`[Think] The observability sink failed on ${type}: ${errorText(error)}`);
+    }
   };
 }
 

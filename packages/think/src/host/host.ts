@@ -2,6 +2,7 @@
  * What the modules need from the platform, as one small interface. Only this folder knows the Agent class; everything else
  * can be built and tested without it.
  */
+import type { Emit } from "../observability/events";
 import type { Clock, Ids } from "../shared/clock";
 import type { Sql } from "../storage/sql";
 
@@ -9,6 +10,8 @@ export interface Host {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly ids: Ids;
+  /** Sends an event to the agent's observability sink. */
+  readonly emit: Emit;
   /** Sends to one connection; false when it is gone. */
   send(connectionId: string, frame: string): boolean;
   /** Sends to every connection of this agent except those named. */

@@ -1,40 +1,115 @@
 /**
- * One turn's model work: gather what the agent offers, assemble the request, start the stream. No storage and no sockets; the
- * caller consumes the chunks.
+ * One turn's model work: gather what the agent offers, assemble the request, ask `beforeTurn`, start the stream. No storage and no sockets;
+ * the turn consumes the chunks. The order of the steps is a promise to authors of hooks (design/loop.md).
  */
-import type { LanguageModel, ToolSet, UIMessage } from "ai";
+import type { ModelMessage, ToolSet, UIMessage } from "ai";
 import { ThinkError } from "../shared/errors/think-error";
 import { withCapabilityBlock } from "./capability-block";
+import { clientTools } from "./client-tools";
+import { createHooks, type Hooks } from "./hooks";
+import type { LoopAgent, LoopInput } from "./loop-agent";
+import { LOOP_LIMITS } from "./loop-limits";
+import { repairTranscript } from "./repair-transcript";
 import { streamModel, toModelMessages, type ModelStream } from "./sdk";
+import { FINAL_ANSWER_TOOL } from "./tool-gate";
+import { mergeTools, type ToolSources } from "./tool-merge";
+import { truncateOlderMessages } from "./truncate-messages";
+import type { TurnConfig } from "./turn-config";
 
-/** What the agent's author decides. Asked anew for every turn. */
-export interface LoopAgent {
-  model(): LanguageModel;
-  systemPrompt(): string | Promise<string>;
-  tools(): ToolSet;
-  maxSteps(): number;
-  sendReasoning(): boolean;
-}
+/** Ends a prompt that would end with the model's own words. Never stored. */
+const CARRY_ON: ModelMessage = {
+  role: "user",
+  content: "Continue from where you stopped. Do not repeat what you have already said or done."
+};
 
-export interface LoopInput {
-  readonly messages: readonly UIMessage[];
-  readonly signal: AbortSignal;
-}
-
-export async function runLoop(agent: LoopAgent, { messages, signal }: LoopInput): Promise<ModelStream> {
-  const tools = agent.tools();
-  const system = withCapabilityBlock(await agent.systemPrompt(), Object.keys(tools));
-  const modelMessages = await toModelMessages(messages, tools);
-  if (modelMessages.length === 0) {
-    throw new ThinkError("No messages to send to the model. Add a user message before running a turn.", { code: "no-messages" });
-  }
-  return streamModel({
-    model: agent.model(),
-    system,
-    messages: modelMessages,
-    tools,
-    maxSteps: agent.maxSteps(),
-    sendReasoning: agent.sendReasoning(),
-    signal
+export async function runLoop(agent: LoopAgent, input: LoopInput): Promise<ModelStream> {
+  await waitForMcp(agent, input.signal);
+  const sources = await toolSources(agent, input);
+  const tools = mergeTools(sources);
+  const basePrompt = await agent.systemPrompt();
+  const system = withCapabilityBlock(basePrompt, Object.keys(tools));
+  const messages = await promptMessages(agent, input.messages, tools);
+  const model = agent.model();
+  const hooks = createHooks(agent.hooks(), agent.observers());
+  const body = input.body ? { body: { ...input.body } } : {};
+  const context = { system, messages, tools: visible(tools), model, continuation: input.continuation, ...body };
+  const config = await hooks.beforeTurn(context);
+  const turnTools = config.tools ? mergeTools({ ...sources, turn: config.tools }) : tools;
+  return start(agent, input, hooks, config, {
+    model: config.model ?? model,
+    system: config.system ?? withCapabilityBlock(basePrompt, Object.keys(turnTools)),
+    messages: endingWithUser(config.messages ?? messages),
+    tools: turnTools
   });
+}
+
+interface Prompt {
+  readonly model: ReturnType<LoopAgent["model"]>;
+  readonly system: string;
+  readonly messages: ModelMessage[];
+  readonly tools: ToolSet;
+}
+
+function start(agent: LoopAgent, input: LoopInput, hooks: Hooks, config: TurnConfig, prompt: Prompt): ModelStream {
+  return streamModel({
+    ...prompt,
+    config,
+    hooks,
+    maxSteps: config.maxSteps ?? agent.maxSteps(),
+    sendReasoning: config.sendReasoning ?? agent.sendReasoning(),
+    signal: input.signal,
+    transformResult: (result) => agent.transformResult(result)
+  });
+}
+
+/** A server that is slow or down costs its tools, not the turn. */
+async function waitForMcp({ mcp, waitForMcp: wait }: LoopAgent, signal: AbortSignal): Promise<void> {
+  const wanted = wait();
+  if (wanted === false || !mcp.hasServers()) return;
+  const timeout = wanted === true ? LOOP_LIMITS.mcpWaitMs : wanted.timeout;
+  signal.throwIfAborted();
+  let cancel = () => {};
+  const cancelled = new Promise<void>((resolve) => {
+    cancel = resolve;
+  });
+  signal.addEventListener("abort", cancel, { once: true });
+  await Promise.race([mcp.wait(timeout), cancelled]);
+  signal.removeEventListener("abort", cancel);
+  signal.throwIfAborted();
+}
+
+async function toolSources(agent: LoopAgent, input: LoopInput): Promise<ToolSources> {
+  const mcp = agent.mcp.hasServers() ? { mcp: agent.mcp.tools() } : {};
+  return { ...(await agent.tools()), ...mcp, client: clientTools(input.clientTools ?? [], input.onClientToolCall) };
+}
+
+async function promptMessages(agent: LoopAgent, stored: readonly UIMessage[], tools: ToolSet): Promise<ModelMessage[]> {
+  const messages = await toModelMessages(truncateOlderMessages(repair(agent, stored)), tools);
+  if (messages.length > 0) return messages;
+  throw new ThinkError("No messages to send to the model. Add a user message before running a turn.", { code: "no-messages" });
+}
+
+function repair(agent: LoopAgent, stored: readonly UIMessage[]): readonly UIMessage[] {
+  const { messages, changed, report, incomplete } = repairTranscript(stored, (part) => agent.repairPart(part));
+  if (changed.length > 0) {
+    agent.saveRepaired(changed);
+    agent.emit("chat:transcript:repaired", report);
+  }
+  if (incomplete.length > 0) {
+    const list = incomplete.join(", ");
+    console.warn(`[Think] Tool calls without an outcome are not sent to the model: ${list}. Return a settled part from repairInterruptedToolPart().`);
+    agent.emit("chat:transcript:repaired", { removedToolCalls: incomplete.length, normalizedInputs: 0, toolCallIds: incomplete });
+  }
+  return messages;
+}
+
+/** Providers refuse, or misread, a prompt whose last word is the model's own. */
+function endingWithUser(messages: ModelMessage[]): ModelMessage[] {
+  return messages.at(-1)?.role === "assistant" ? [...messages, CARRY_ON] : messages;
+}
+
+function visible(tools: ToolSet): ToolSet {
+  if (!(FINAL_ANSWER_TOOL in tools)) return tools;
+  const { [FINAL_ANSWER_TOOL]: _hidden, ...shown } = tools;
+  return shown;
 }

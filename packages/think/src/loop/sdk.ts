@@ -1,5 +1,6 @@
 /**
- * Every call into the AI SDK. One source serves its majors 6 and 7; where they differ, the difference ends here.
+ * Every call into the AI SDK's loop. One source serves its majors 6 and 7; where they differ, the difference ends here and in
+ * `sdk-events.ts`.
  */
 import {
   convertToModelMessages,
@@ -12,6 +13,10 @@ import {
   type UIMessageChunk
 } from "ai";
 import { errorText } from "../shared/errors/error-text";
+import type { StreamableResult } from "./hook-types";
+import type { Hooks } from "./hooks";
+import { createRun } from "./sdk-events";
+import type { CallSettings, TurnConfig } from "./turn-config";
 
 export interface ModelCall {
   readonly model: LanguageModel;
@@ -21,6 +26,10 @@ export interface ModelCall {
   readonly maxSteps: number;
   readonly sendReasoning: boolean;
   readonly signal: AbortSignal;
+  /** The turn's overrides; what the fields above cover is taken from there. */
+  readonly config: TurnConfig;
+  readonly hooks: Hooks;
+  readonly transformResult: (result: StreamableResult) => StreamableResult;
 }
 
 /** A running model call: its UI chunks, and the errors behind the error chunks. */
@@ -28,25 +37,98 @@ export interface ModelStream {
   readonly chunks: ReadableStream<UIMessageChunk>;
   /** What the provider threw, when the stream carries an error chunk. */
   failure(): unknown;
+  /** The structured output, when the turn asked for one. Reading it consumes the stream: do so after the last chunk. */
+  readonly output?: Promise<unknown> | undefined;
+  /** Longest silence between chunks that this turn allows, in ms; 0 is no limit. Undefined: the agent's setting. */
+  readonly stallTimeoutMs?: number | undefined;
 }
 
 export function streamModel(call: ModelCall): ModelStream {
+  const { config } = call;
   let failure: unknown;
-  const result = streamText({
+  const fail = (error: unknown) => {
+    failure = error;
+  };
+  const result = streamText({ ...settingsOf(call), onError: ({ error }: { readonly error: unknown }) => fail(error) });
+  const base: StreamableResult = {
+    toUIMessageStream: () => result.toUIMessageStream({ sendReasoning: call.sendReasoning, onError: errorText }),
+    get output() {
+      return config.output === undefined ? undefined : result.output;
+    }
+  };
+  const streamable = call.transformResult(base);
+  const chunks = toStream(streamable.toUIMessageStream());
+  return {
+    chunks: config.timeout === undefined ? chunks : chunks.pipeThrough(timeoutsAsErrors(call.signal, fail)),
+    failure: () => failure,
+    get output() {
+      return config.output === undefined ? undefined : Promise.resolve(streamable.output);
+    },
+    stallTimeoutMs: config.chatStreamStallTimeoutMs
+  };
+}
+
+function settingsOf(call: ModelCall): CallSettings {
+  const { config } = call;
+  const run = createRun(call);
+  const { maxOutputTokens, temperature, topP, topK, presencePenalty, frequencyPenalty, stopSequences, seed, maxRetries } = config;
+  const { activeTools, toolChoice, headers, providerOptions, experimental_telemetry, output, experimental_transform } = config;
+  const settings = {
     model: call.model,
     system: call.system,
     messages: call.messages,
     // Version 7 refuses system entries in the history unless told that they are meant.
     allowSystemInMessages: true,
-    tools: call.tools,
-    stopWhen: stepCountIs(call.maxSteps),
+    stopWhen: [stepCountIs(call.maxSteps), ...listOf(config.stopWhen)],
     abortSignal: call.signal,
-    onError: ({ error }) => {
-      failure = error;
+    timeout: withFirstChunk(config.timeout),
+    ...{ maxOutputTokens, temperature, topP, topK, presencePenalty, frequencyPenalty, stopSequences, seed, maxRetries },
+    ...{ activeTools, toolChoice, headers, providerOptions, experimental_telemetry, output, experimental_transform },
+    ...run
+  };
+  // Absent and undefined differ for the SDK's defaults; one cast covers what the majors name differently.
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as unknown as CallSettings;
+}
+
+function listOf<Item>(value: Item | readonly Item[] | undefined): readonly Item[] {
+  if (value === undefined) return [];
+  return Array.isArray(value) ? value : [value as Item];
+}
+
+/** Version 6 counts the wait for the first chunk in `chunkMs`, version 7 has its own field for it. */
+function withFirstChunk(timeout: TurnConfig["timeout"]): unknown {
+  if (typeof timeout !== "object" || timeout.chunkMs === undefined) return timeout;
+  return { firstChunkMs: timeout.chunkMs, ...timeout };
+}
+
+/** Version 6 throws when time runs out; version 7 says `abort`, which would look like the user's own doing. */
+function timeoutsAsErrors(signal: AbortSignal, fail: (error: unknown) => void): TransformStream<UIMessageChunk, UIMessageChunk> {
+  return new TransformStream({
+    transform(chunk, controller) {
+      if (chunk.type !== "abort" || signal.aborted) return controller.enqueue(chunk);
+      const error = new DOMException("The model call took longer than the turn's timeout allows.", "TimeoutError");
+      fail(error);
+      controller.enqueue({ type: "error", errorText: error.message });
     }
   });
-  const chunks = result.toUIMessageStream({ sendReasoning: call.sendReasoning, onError: errorText });
-  return { chunks, failure: () => failure };
+}
+
+function toStream(chunks: ReadableStream<UIMessageChunk> | AsyncIterable<UIMessageChunk>): ReadableStream<UIMessageChunk> {
+  if (chunks instanceof ReadableStream) return chunks;
+  const iterator = chunks[Symbol.asyncIterator]();
+  return new ReadableStream<UIMessageChunk>(
+    {
+      async pull(controller) {
+        const { done, value } = await iterator.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      },
+      async cancel() {
+        await iterator.return?.();
+      }
+    },
+    { highWaterMark: 0 }
+  );
 }
 
 /** Stored messages -> model messages. Tool calls that never settled are left out: providers refuse them. */

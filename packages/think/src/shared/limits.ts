@@ -39,6 +39,27 @@ export const LIMITS = {
   /** Model steps in one turn unless the agent says otherwise. */
   maxSteps: 10,
 
+  /** Quiet period of the `debounce` message concurrency, in ms. */
+  debounceMs: 750,
+
+  /** How long a continuation waits for further tool answers that arrive together, in ms. */
+  continuationDelayMs: 50,
+
+  /** Longest tool call id in a client's answer, in UTF-16 code units; providers use some 30. */
+  toolCallIdChars: 500,
+
+  /** Longest tool name in a client's answer, in UTF-16 code units. */
+  toolNameChars: 200,
+
+  /** Longest error text of a tool result, in UTF-16 code units; the rest is cut off, because a model needs no more. */
+  toolErrorChars: 20_000,
+
+  /** Most client tools in one frame. Models become confused long before. */
+  clientToolsPerRequest: 1_000,
+
+  /** Events to a `chat()` callback that may be on their way at once; the turn waits for a caller that falls further behind. */
+  callbackEventsInFlight: 64,
+
   /** A turn that lasts longer than this arms the keep-alive heartbeat, in ms; shorter ones cost no alarm write. */
   keepAliveAfterMs: 10_000
 } as const;

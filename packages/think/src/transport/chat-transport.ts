@@ -5,25 +5,25 @@
  * I2. Every accepted request id gets exactly one terminal frame: from the turn, or from here when no turn came of it.
  */
 import { createResponseEncoder, encodeFrame, type ResponseEnd } from "../protocol/encode";
-import { FRAME, type ChatRequestFrame, type ClientFrame } from "../protocol/frames";
+import { FRAME, type ClientFrame } from "../protocol/frames";
 import { parseClientFrame } from "../protocol/parse";
 import type { Conversation } from "../session/conversation";
-import { errorText } from "../shared/errors/error-text";
-import type { ResumableStream } from "../stream/resumable-stream";
+import { ThinkError } from "../shared/errors/think-error";
 import type { ResumeDesk } from "../stream/resume-desk";
+import type { ReportFailure } from "../turn/failures";
 import type { Turns } from "../turn/turns";
+import type { ChatRequests } from "./chat-requests";
 
 export interface ChatTransportOptions {
+  readonly requests: ChatRequests;
   readonly turns: Turns;
   readonly conversation: Conversation;
-  readonly stream: ResumableStream;
   readonly desk: ResumeDesk;
-  readonly broadcast: (frame: string, without: readonly string[]) => void;
+  readonly reportFailure: ReportFailure;
+  /** Forgets the conversation and everything about it; the named connection is not told. */
+  readonly clear: (without: readonly string[]) => void;
   readonly send: (connectionId: string, frame: string) => boolean;
 }
-
-/** Whether a socket message was the chat's (`true`) or belongs to the agent's own handler. */
-export type Consumed = boolean;
 
 export class ChatTransport {
   readonly #options: ChatTransportOptions;
@@ -43,7 +43,8 @@ export class ChatTransport {
     this.#options.desk.leave(connectionId);
   }
 
-  async message(connectionId: string, data: unknown): Promise<Consumed> {
+  /** Returns whether the message was the chat's; otherwise it belongs to the agent's own handler. */
+  async message(connectionId: string, data: unknown): Promise<boolean> {
     const parsed = parseClientFrame(data);
     switch (parsed.kind) {
       case "foreign":
@@ -51,9 +52,7 @@ export class ChatTransport {
       case "ignored":
         return true;
       case "invalid":
-        if (parsed.requestId !== undefined) {
-          this.#end(connectionId, parsed.requestId, { outcome: "error", error: parsed.reason });
-        }
+        this.#refuse(connectionId, parsed.requestId, parsed.reason);
         return true;
       case "frame":
         await this.#handle(connectionId, parsed.frame);
@@ -66,25 +65,15 @@ export class ChatTransport {
     return new URL(url).pathname.endsWith("/get-messages") ? Response.json(this.#options.conversation.messages) : undefined;
   }
 
-  /** Forgets the conversation and everything about it. */
-  clear(without: readonly string[] = []): void {
-    const { turns, stream, desk, conversation, broadcast } = this.#options;
-    turns.reset();
-    stream.clear();
-    desk.release();
-    conversation.clear();
-    broadcast(encodeFrame({ type: FRAME.chatClear }), without);
-  }
-
   #handle(connectionId: string, frame: ClientFrame): void | Promise<void> {
-    const { turns, desk } = this.#options;
+    const { turns, desk, requests, clear } = this.#options;
     switch (frame.type) {
       case FRAME.chatRequest:
-        return this.#chat(connectionId, frame);
+        return requests.handle(connectionId, frame);
       case FRAME.chatCancel:
         return turns.cancel(frame.id);
       case FRAME.chatClear:
-        return this.clear([connectionId]);
+        return clear([connectionId]);
       case FRAME.resumeRequest:
         return desk.request(connectionId, frame.probeId);
       case FRAME.resumeAck:
@@ -94,24 +83,11 @@ export class ChatTransport {
     }
   }
 
-  async #chat(connectionId: string, { id, body }: ChatRequestFrame): Promise<void> {
-    const { turns, stream, conversation, broadcast } = this.#options;
-    const { generation } = turns;
-    try {
-      stream.forgetFailure();
-      const added = conversation.merge(body.messages);
-      if (added > 0) {
-        broadcast(encodeFrame({ type: FRAME.chatMessages, messages: conversation.messages }), [connectionId]);
-      }
-      const parentId = body.trigger === "regenerate-message" ? body.messages.at(-1)?.id : undefined;
-      const result = await turns.run({ requestId: id, generation, parentId });
-      if (result.status === "skipped") this.#end(connectionId, id, { outcome: "skipped" });
-    } catch (error) {
-      this.#end(connectionId, id, { outcome: "error", error: errorText(error) });
-    }
-  }
-
-  #end(connectionId: string, requestId: string, end: ResponseEnd): void {
+  #refuse(connectionId: string, requestId: string | undefined, reason: string): void {
+    if (requestId === undefined) return;
+    const error = new ThinkError(reason, { code: "invalid-request" });
+    const { text } = this.#options.reportFailure(error, { requestId, stage: "parse", messagesPersisted: false });
+    const end: ResponseEnd = { outcome: "error", error: text };
     this.#options.send(connectionId, createResponseEncoder({ requestId, continuation: false }).end(end));
   }
 }

@@ -5,7 +5,7 @@
  * I1. Stored, then sent: no client knows more than storage does (apart from the buffered second of text).
  * I2. Message, stream record and terminal frame change in one synchronous step, so every observer sees all or none.
  */
-import type { UIMessage } from "ai";
+import type { UIMessageChunk } from "ai";
 import { createResponseEncoder, encodeFrame, type ResponseEnd } from "../protocol/encode";
 import { FRAME } from "../protocol/frames";
 import type { Conversation } from "../session/conversation";
@@ -23,6 +23,10 @@ export interface ChatSinkOptions {
   readonly send: (connectionId: string, frame: string) => boolean;
   /** Makes a message of what an earlier isolate left unfinished, before its rows are taken over. */
   readonly settleOrphan: () => void;
+  /** A tool outcome that belongs to a message of an earlier turn. */
+  readonly foreignTool: (chunk: UIMessageChunk) => void;
+  /** The turn's stream exists now and can be joined. */
+  readonly opened: (turn: Turn) => void;
 }
 
 export function openChatSink(options: ChatSinkOptions, turn: Turn): TurnSink {
@@ -31,26 +35,24 @@ export function openChatSink(options: ChatSinkOptions, turn: Turn): TurnSink {
   const encoder = createResponseEncoder({ requestId, continuation });
   options.settleOrphan();
   stream.start({ streamId: messageId, requestId, messageId, continuation });
-
-  const store = (outcome: TurnOutcome, message: UIMessage | null) => {
-    // A clear has already taken the stream away; then there is nothing to end.
-    if (stream.record?.requestId !== requestId) return;
-    if (message) conversation.put(message, turn.parentId);
-    stream.finish(streamEnd(outcome), message?.id);
-  };
+  options.opened(turn);
 
   return {
+    foreignTool: options.foreignTool,
     chunk(chunk, json) {
       const seq = stream.append(chunk, json);
       broadcast(encoder.chunk(json, seq), desk.excluded);
     },
+    save: (message) => void conversation.put(message, turn.parentId),
     end(outcome, message) {
-      store(outcome, message);
+      // A clear has already taken the stream away; then there is nothing to end.
+      if (stream.record?.id === messageId) stream.finish(streamEnd(outcome), message?.id);
       const missed = desk.release();
       broadcast(encoder.end(responseEnd(outcome)), []);
-      if (missed.length === 0) return;
-      const list = encodeFrame({ type: FRAME.chatMessages, messages: conversation.messages });
-      for (const connectionId of missed) send(connectionId, list);
+      // Clients show a continuation as part of the previous answer until they get the list in which it is a message of its own.
+      const list = () => encodeFrame({ type: FRAME.chatMessages, messages: conversation.messages });
+      if (continuation && message) broadcast(list(), []);
+      else for (const connectionId of missed) send(connectionId, list());
     }
   };
 }
@@ -63,3 +65,4 @@ function streamEnd(outcome: TurnOutcome): StreamEnd {
 function responseEnd(outcome: TurnOutcome): ResponseEnd {
   return outcome.status === "error" ? { outcome: "error", error: outcome.error } : { outcome: outcome.status };
 }
+

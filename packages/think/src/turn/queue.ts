@@ -16,19 +16,19 @@ export class TurnQueue {
     return this.#generation;
   }
 
-  /** Items running or waiting. */
+  /** Items of the current generation that run or wait. */
   get size(): number {
     return this.#size;
   }
 
   enqueue<Value>(work: () => Promise<Value>, generation = this.#generation): Promise<QueueResult<Value>> {
-    this.#size += 1;
+    if (generation === this.#generation) this.#size += 1;
     const run = this.#tail.then(async (): Promise<QueueResult<Value>> => {
       if (generation !== this.#generation) return { status: "stale" };
       return { status: "ran", value: await work() };
     });
     const settled = run.finally(() => {
-      this.#size -= 1;
+      if (generation === this.#generation) this.#size -= 1;
     });
     this.#tail = settled.catch(() => undefined);
     return settled;
@@ -37,5 +37,15 @@ export class TurnQueue {
   /** Starts a new generation: what waits becomes stale. What runs is not stopped by this. */
   reset(): void {
     this.#generation += 1;
+    this.#size = 0;
+  }
+
+  /** Resolves when nothing runs or waits, whatever is added meanwhile. */
+  async idle(): Promise<void> {
+    let seen: Promise<unknown> | undefined;
+    while (seen !== this.#tail) {
+      seen = this.#tail;
+      await seen;
+    }
   }
 }

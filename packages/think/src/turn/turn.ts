@@ -3,25 +3,49 @@
  * it is kept on the agent.
  */
 import type { UIMessage } from "ai";
+import type { ClientToolSchema } from "../protocol/frames";
 
-export interface Turn {
+/** A call of a client tool, for an executor on the caller's side. */
+export interface ClientToolCall {
+  readonly toolName: string;
+  readonly toolCallId: string;
+  readonly input: unknown;
+}
+
+/** What the one who asks for a turn brings along. */
+export interface TurnInput {
+  /** The application's own fields of the request. */
+  readonly body?: Readonly<Record<string, unknown>> | undefined;
+  readonly clientTools?: readonly ClientToolSchema[] | undefined;
+  /** Runs client tools on the caller's side; without it their calls go to the connected clients. */
+  readonly onClientToolCall?: ((call: ClientToolCall) => Promise<unknown>) | undefined;
+  /** The message to answer when that is not the leaf: the answer becomes a new branch there. */
+  readonly parentId?: string | undefined;
+  /** Whether it carries on after tool results instead of answering a new message. Default: false. */
+  readonly continuation?: boolean | undefined;
+}
+
+export interface Turn extends TurnInput {
   readonly requestId: string;
   /** The queue generation it was admitted in; a clear starts a new one. */
   readonly generation: number;
   /** Id for the assistant message, unless the provider brings its own. */
   readonly messageId: string;
-  /** Whether it carries on after tool results instead of answering a new message. */
   readonly continuation: boolean;
-  /** The message to answer when that is not the leaf: the answer becomes a new branch there. */
-  readonly parentId?: string | undefined;
   readonly signal: AbortSignal;
 }
 
+/** Where a failed turn failed: before the model's stream began, or in it. */
+export type FailureStage = "turn" | "stream";
+
 /** How the model's stream ended. */
 export type TurnOutcome =
-  | { readonly status: "completed" }
+  | { readonly status: "completed"; readonly output?: unknown }
   | { readonly status: "aborted" }
-  | { readonly status: "error"; readonly error: string; readonly cause: unknown };
+  | { readonly status: "error"; readonly error: string; readonly cause: unknown; readonly stage: FailureStage };
 
-/** How a turn ended for the one who asked for it. A skipped turn never ran: the conversation was cleared first. */
-export type TurnResult = (TurnOutcome & { readonly message: UIMessage | null }) | { readonly status: "skipped" };
+/** How a turn ended for the one who asked for it. */
+export type TurnResult =
+  | (TurnOutcome & { readonly message: UIMessage | null })
+  /** It never ran, or the conversation it belonged to was cleared before it could matter. */
+  | { readonly status: "skipped" };

@@ -1,34 +1,61 @@
 /**
- * Runs turns: admits them to the queue, gives each a signal, drives the model stream into the sinks and ends it exactly once.
+ * Runs turns: admits them to the queue, gives each a signal, drives the model stream into the sink and ends it exactly once.
  * WebSocket requests, programmatic calls and continuations all come through `run`.
  *
  * I1. Every turn that starts ends through its sink's `end`, once, whatever fails and wherever.
- * I2. After a turn its abort controller is gone.
+ * I2. Wire, stored stream, response hook and result are told the same outcome.
+ * I3. After a turn its abort controller is gone and its place in the queue is free; only then the response hook runs.
  */
-import type { UIMessage, UIMessageChunk } from "ai";
+import type { UIMessage } from "ai";
+import type { ModelStream } from "../loop/sdk";
 import type { Clock, Ids } from "../shared/clock";
 import { errorText } from "../shared/errors/error-text";
 import { LIMITS } from "../shared/limits";
-import type { ModelStream } from "../loop/sdk";
 import { MessageAccumulator } from "../stream/accumulator";
 import { AbortRegistry } from "./aborts";
-import { consumeStream } from "./consume";
+import { consumeStream, type ChunkSink } from "./consume";
+import type { ReportFailure } from "./failures";
 import { TurnQueue } from "./queue";
-import type { Turn, TurnOutcome, TurnResult } from "./turn";
+import type { Turn, TurnInput, TurnOutcome, TurnResult } from "./turn";
 
-export interface TurnRequest {
+export interface TurnRequest extends TurnInput {
   readonly requestId: string;
-  readonly continuation?: boolean;
-  readonly parentId?: string | undefined;
-  /** The queue generation at arrival, when work was done before `run` was called. */
+  /** The queue generation at arrival, when work was done before `run` was called. Default: the current one. */
   readonly generation?: number;
+  /** Cancels the turn from outside. */
+  readonly signal?: AbortSignal | undefined;
+  /** Runs when the turn's place in the queue has come, before anything else. `false` skips the turn. */
+  readonly prepare?: (() => boolean | Promise<boolean>) | undefined;
+  /** Follows the turn's chunks besides the connected clients. */
+  readonly follower?: TurnFollower | undefined;
+}
+
+/** Someone who follows one turn from outside, such as an RPC caller. */
+export interface TurnFollower {
+  chunk(json: string): void | Promise<void>;
+  /** The turn has ended and its place in the queue is free. Runs before the response hook. */
+  ended(outcome: TurnOutcome): void | Promise<void>;
 }
 
 /** Where one turn's events go. */
-export interface TurnSink {
-  chunk(chunk: UIMessageChunk, json: string): void | Promise<void>;
-  /** `message` is what was built; null when there is nothing, or when the conversation was cleared meanwhile. */
-  end(outcome: TurnOutcome, message: UIMessage | null): void | Promise<void>;
+export interface TurnSink extends ChunkSink {
+  /** Stores what was built. Not called when there is nothing, or when the conversation was cleared meanwhile. */
+  save(message: UIMessage): void;
+  /** `message` is what was saved. */
+  end(outcome: TurnOutcome, message: UIMessage | null): void;
+}
+
+/** The turn that is streaming now, with the message it builds. */
+export interface LiveTurn {
+  readonly turn: Turn;
+  readonly accumulator: MessageAccumulator;
+}
+
+/** What `onChatResponse` is told. */
+export interface TurnResponse {
+  readonly turn: Turn;
+  readonly outcome: TurnOutcome;
+  readonly message: UIMessage;
 }
 
 export interface TurnsOptions {
@@ -37,14 +64,23 @@ export interface TurnsOptions {
   /** Called when a turn's work begins, before the model is asked. */
   readonly openSink: (turn: Turn) => TurnSink;
   readonly startModel: (turn: Turn) => Promise<ModelStream>;
+  readonly reportFailure: ReportFailure;
+  readonly responded: (response: TurnResponse) => Promise<void>;
+  /** A turn has left the stage (also a failed one): the next thing may happen. */
+  readonly idle: () => void;
   /** Keeps the object from being evicted until the returned function is called. */
   readonly keepAlive: () => Promise<() => void>;
 }
+
+type Executed = { readonly result: TurnResult; readonly response?: TurnResponse };
+
+const SKIPPED: Executed = { result: { status: "skipped" } };
 
 export class Turns {
   readonly #options: TurnsOptions;
   readonly #queue = new TurnQueue();
   readonly #aborts = new AbortRegistry();
+  #live: LiveTurn | undefined;
 
   constructor(options: TurnsOptions) {
     this.#options = options;
@@ -54,21 +90,32 @@ export class Turns {
     return this.#queue.generation;
   }
 
+  /** Turns of the current conversation that run or wait. */
+  get size(): number {
+    return this.#queue.size;
+  }
+
+  /** The turn that is streaming now. */
+  get live(): LiveTurn | undefined {
+    return this.#live;
+  }
+
+  /** Requests that can be cancelled. */
+  get cancellable(): number {
+    return this.#aborts.size;
+  }
+
   async run(request: TurnRequest): Promise<TurnResult> {
-    const { requestId } = request;
-    const turn: Turn = {
-      requestId,
-      generation: request.generation ?? this.#queue.generation,
-      messageId: this.#options.ids.next(),
-      continuation: request.continuation ?? false,
-      parentId: request.parentId,
-      signal: this.#aborts.signal(requestId)
-    };
+    const turn = this.#admit(request);
+    const unlink = this.#aborts.link(turn.requestId, request.signal);
     try {
-      const ran = await this.#queue.enqueue(() => this.#execute(turn), turn.generation);
-      return ran.status === "stale" ? { status: "skipped" } : ran.value;
+      const { result, response } = await this.#inQueue(turn, request);
+      if (result.status === "skipped") return result;
+      await request.follower?.ended(result);
+      if (response) await this.#options.responded(response);
+      return result;
     } finally {
-      this.#aborts.remove(requestId);
+      unlink();
     }
   }
 
@@ -76,36 +123,108 @@ export class Turns {
     this.#aborts.cancel(requestId);
   }
 
+  cancelAll(): void {
+    this.#aborts.cancelAll();
+  }
+
   /** Ends what runs and makes what waits stale: the conversation it belonged to is gone. */
   reset(): void {
     this.#queue.reset();
     this.#aborts.cancelAll();
+    this.#live = undefined;
   }
 
-  async #execute(turn: Turn): Promise<TurnResult> {
+  /** Resolves when no turn runs or waits. */
+  whenIdle(): Promise<void> {
+    return this.#queue.idle();
+  }
+
+  #admit({ requestId, generation, body, clientTools, onClientToolCall, parentId, continuation }: TurnRequest): Turn {
+    return {
+      requestId,
+      generation: generation ?? this.#queue.generation,
+      messageId: this.#options.ids.next(),
+      continuation: continuation ?? false,
+      signal: this.#aborts.signal(requestId),
+      body,
+      clientTools,
+      onClientToolCall,
+      parentId
+    };
+  }
+
+  async #inQueue(turn: Turn, request: TurnRequest): Promise<Executed> {
+    try {
+      const ran = await this.#queue.enqueue(() => this.#execute(turn, request), turn.generation);
+      return ran.status === "stale" ? SKIPPED : ran.value;
+    } finally {
+      this.#aborts.remove(turn.requestId);
+    }
+  }
+
+  #isCurrent(turn: Turn): boolean {
+    return turn.generation === this.#queue.generation;
+  }
+
+  async #execute(turn: Turn, request: TurnRequest): Promise<Executed> {
     const release = this.#keepAliveWhenLong();
     try {
+      if (request.prepare && !(await request.prepare())) return SKIPPED;
+      if (!this.#isCurrent(turn)) return SKIPPED;
       const sink = this.#options.openSink(turn);
       const accumulator = new MessageAccumulator(turn.messageId);
-      const outcome = await this.#stream(turn, accumulator, sink);
-      accumulator.close();
-      const current = turn.generation === this.#queue.generation;
-      const message = current && !accumulator.isEmpty ? accumulator.snapshot() : null;
-      await sink.end(outcome, message);
-      return { ...outcome, message };
+      const live = (this.#live = { turn, accumulator });
+      const outcome = await this.#stream(live, withFollower(sink, request.follower));
+      return this.#end(live, sink, outcome);
     } finally {
+      this.#live = undefined;
       release();
+      this.#options.idle();
     }
   }
 
-  async #stream(turn: Turn, accumulator: MessageAccumulator, sink: TurnSink): Promise<TurnOutcome> {
+  async #stream({ turn, accumulator }: LiveTurn, sink: ChunkSink): Promise<TurnOutcome> {
     if (turn.signal.aborted) return { status: "aborted" };
+    let stream: ModelStream;
     try {
-      const { chunks, failure } = await this.#options.startModel(turn);
-      return await consumeStream({ turn, chunks, failure, accumulator, sink });
+      stream = await this.#options.startModel(turn);
     } catch (error) {
-      return turn.signal.aborted ? { status: "aborted" } : { status: "error", error: errorText(error), cause: error };
+      if (turn.signal.aborted) return { status: "aborted" };
+      return { status: "error", error: errorText(error), cause: error, stage: "turn" };
     }
+    const outcome = await consumeStream({ turn, stream, accumulator, sink });
+    return outcome.status === "completed" ? withOutput(stream) : outcome;
+  }
+
+  /** Synchronous from the stored message to the terminal frame, so that every observer sees all of it or nothing. */
+  #end({ turn, accumulator }: LiveTurn, sink: TurnSink, outcome: TurnOutcome): Executed {
+    accumulator.close();
+    const current = this.#isCurrent(turn);
+    const built = accumulator.snapshot();
+    const message = current && !accumulator.isEmpty ? built : null;
+    const saved = message === null ? outcome : this.#save(sink, message, outcome);
+    const final = saved.status === "error" ? this.#report(turn, saved) : saved;
+    sink.end(final, message);
+    // A completed answer to a conversation that is gone is no answer; one that was stopped says so.
+    if (!current) return final.status === "completed" ? SKIPPED : { result: { ...final, message } };
+    const streamed = final.status !== "error" || final.stage === "stream";
+    return { result: { ...final, message }, ...(streamed ? { response: { turn, outcome: final, message: built } } : {}) };
+  }
+
+  /** A message that cannot be stored fails the turn; it must not fail the queue. */
+  #save(sink: TurnSink, message: UIMessage, outcome: TurnOutcome): TurnOutcome {
+    try {
+      sink.save(message);
+      return outcome;
+    } catch (error) {
+      return { status: "error", error: errorText(error), cause: error, stage: "stream" };
+    }
+  }
+
+  #report(turn: Turn, outcome: TurnOutcome & { readonly status: "error" }): TurnOutcome {
+    const context = { requestId: turn.requestId, stage: outcome.stage, messagesPersisted: true };
+    const { text, error } = this.#options.reportFailure(outcome.cause, context);
+    return { ...outcome, error: text, cause: error };
   }
 
   /** Short turns end before an eviction could threaten them, and an alarm write is money: only a long one arms the heartbeat. */
@@ -119,4 +238,26 @@ export class Turns {
       void dispose?.then((stop) => stop());
     };
   }
+}
+
+/** Structured output is part of the answer: when it cannot be had, the turn failed although its text was streamed. */
+async function withOutput(stream: ModelStream): Promise<TurnOutcome> {
+  if (!stream.output) return { status: "completed" };
+  try {
+    return { status: "completed", output: await stream.output };
+  } catch (error) {
+    return { status: "error", error: errorText(error), cause: error, stage: "stream" };
+  }
+}
+
+function withFollower(sink: TurnSink, follower: TurnFollower | undefined): ChunkSink {
+  if (!follower) return sink;
+  return {
+    foreignTool: (chunk) => sink.foreignTool(chunk),
+    chunk(chunk, json) {
+      const own = sink.chunk(chunk, json);
+      const other = follower.chunk(json);
+      return own && other ? Promise.all([own, other]).then(() => undefined) : (own ?? other);
+    }
+  };
 }

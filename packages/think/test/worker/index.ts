@@ -1,7 +1,11 @@
 import { routeAgentRequest } from "agents";
 
 export { BareAgent, ChatAgent } from "./chat-agents";
+export { LoopTestAgent } from "./loop-agents";
 export { TestingChat } from "./testing-agents";
+export { ToolsLab } from "./tools-agents";
+export { Librarian } from "./testing-docs-agent";
+export { TurnAgent } from "./turn-agents";
 
 export default {
   async fetch(request: Request, env: Cloudflare.Env) {

@@ -5,12 +5,13 @@
 import { Agent, type Connection } from "agents";
 import { stepCountIs, streamText, tool } from "ai";
 import { z } from "zod";
+import type * as Main from "./index";
 import { scriptedModel, type ScriptedModel } from "@cloudflare/think/testing";
 
 declare global {
   namespace Cloudflare {
     interface GlobalProps {
-      mainModule: typeof import("./index");
+      mainModule: typeof Main;
     }
     interface Env {
       readonly TestingChat: DurableObjectNamespace<TestingChat>;
@@ -39,9 +40,9 @@ export class TestingChat extends Agent<Cloudflare.Env> {
 
   /** Writes two rows: the note and its entry in the index. */
   addNote(body: string): void {
-    this.sql`CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY, body TEXT)`;
-    this.sql`CREATE INDEX IF NOT EXISTS notes_body ON notes (body)`;
-    this.sql`INSERT INTO notes (body) VALUES (${body})`;
+    void this.sql`CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY, body TEXT)`;
+    void this.sql`CREATE INDEX IF NOT EXISTS notes_body ON notes (body)`;
+    void this.sql`INSERT INTO notes (body) VALUES (${body})`;
   }
 
   countNotes(): number {

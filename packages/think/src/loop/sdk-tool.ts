@@ -1,0 +1,39 @@
+/**
+ * The SDK's tools as this package sees them: the one shape that both majors accept, and what `execute` is given.
+ */
+import { jsonSchema, type ModelMessage, type ToolSet } from "ai";
+
+export type SdkTool = ToolSet[string];
+
+/** What the SDK passes to `execute`, in both majors. */
+export interface ToolCallOptions {
+  readonly toolCallId: string;
+  readonly messages: ModelMessage[];
+  readonly abortSignal?: AbortSignal | undefined;
+  /** Version 7: the tool's own context. */
+  readonly context?: unknown;
+  /** Version 6: the context of the run. */
+  readonly experimental_context?: unknown;
+}
+
+export type ToolExecute = (input: unknown, options: ToolCallOptions) => unknown;
+
+export interface JsonTool {
+  readonly description: string;
+  /** JSON Schema of the input. */
+  readonly parameters: Record<string, unknown>;
+  readonly execute?: ToolExecute | undefined;
+}
+
+/** A tool whose input is described by a JSON Schema. The SDK does not check inputs against it; the receiver does. */
+export function jsonTool({ description, parameters, execute }: JsonTool): SdkTool {
+  const tool = { description, inputSchema: jsonSchema(parameters), ...(execute ? { execute } : {}) };
+  return tool as SdkTool;
+}
+
+/** A copy of a tool with another `execute`; everything else, hidden properties included, stays. */
+export function withExecute(tool: SdkTool, execute: ToolExecute): SdkTool {
+  const descriptors = Object.getOwnPropertyDescriptors(tool);
+  const property = { value: execute, enumerable: true, configurable: true, writable: true };
+  return Object.create(Object.getPrototypeOf(tool), { ...descriptors, execute: property }) as SdkTool;
+}

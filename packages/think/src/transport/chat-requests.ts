@@ -1,0 +1,97 @@
+/**
+ * A chat request from a socket, step by step: concurrency decision, request context, messages stored, other tabs told, turn run.
+ * Everything up to the queue is synchronous, so a burst of requests is admitted in order and each sees the ones before it.
+ */
+import type { Ids } from "../shared/clock";
+import { createResponseEncoder, encodeFrame, type ResponseEnd } from "../protocol/encode";
+import { FRAME, type ChatRequestBody, type ChatRequestFrame } from "../protocol/frames";
+import type { Conversation } from "../session/conversation";
+import type { ResumableStream } from "../stream/resumable-stream";
+import type { ReportFailure } from "../turn/failures";
+import type { RequestContext } from "../turn/request-context";
+import type { MessageConcurrency, SubmitGate } from "../turn/submit-gate";
+import type { TurnRequest, Turns } from "../turn/turns";
+
+export interface ChatRequestsOptions {
+  readonly turns: Turns;
+  readonly gate: SubmitGate;
+  readonly policy: () => MessageConcurrency;
+  readonly context: RequestContext;
+  readonly conversation: Conversation;
+  readonly stream: ResumableStream;
+  readonly ids: Ids;
+  readonly reportFailure: ReportFailure;
+  readonly broadcast: (frame: string, without: readonly string[]) => void;
+  readonly send: (connectionId: string, frame: string) => boolean;
+}
+
+export class ChatRequests {
+  readonly #options: ChatRequestsOptions;
+
+  constructor(options: ChatRequestsOptions) {
+    this.#options = options;
+  }
+
+  async handle(connectionId: string, { id, body }: ChatRequestFrame): Promise<void> {
+    const admitted = this.#admit(connectionId, id, body);
+    if (!admitted) return;
+    const result = await this.#options.turns.run(admitted);
+    if (result.status === "skipped") this.#end(connectionId, id, { outcome: "skipped" });
+  }
+
+  /** The turn to run, or nothing when the request is refused or failed; then the client has been told. */
+  #admit(connectionId: string, requestId: string, body: ChatRequestBody): TurnRequest | undefined {
+    const { turns, gate, policy, context, stream } = this.#options;
+    const regenerate = body.trigger === "regenerate-message";
+    const admission = gate.admit(regenerate ? "queue" : policy(), turns.size > 0);
+    if (admission.action === "drop") {
+      this.#drop(connectionId, requestId);
+      return undefined;
+    }
+    try {
+      stream.forgetFailure();
+      context.accept(body);
+      const parentId = this.#store(connectionId, body, regenerate);
+      return {
+        requestId,
+        parentId,
+        body: context.body,
+        clientTools: context.clientTools,
+        prepare: admission.mayRun
+      };
+    } catch (error) {
+      this.#fail(requestId, error);
+      return undefined;
+    }
+  }
+
+  /** Stores the request's messages and tells the other tabs. Returns the branch point of a regeneration. */
+  #store(connectionId: string, { messages }: ChatRequestBody, regenerate: boolean): string | undefined {
+    const { conversation, broadcast } = this.#options;
+    if (conversation.merge(messages) > 0) {
+      broadcast(encodeFrame({ type: FRAME.chatMessages, messages: conversation.messages }), [connectionId]);
+    }
+    return regenerate ? messages.at(-1)?.id : undefined;
+  }
+
+  /** The client shows its message already; the list takes it back. */
+  #drop(connectionId: string, requestId: string): void {
+    const { conversation, send } = this.#options;
+    send(connectionId, encodeFrame({ type: FRAME.chatMessages, messages: conversation.messages }));
+    this.#end(connectionId, requestId, { outcome: "skipped" });
+  }
+
+  /** Recorded before it is sent, so that a client that reconnects in between learns it too. */
+  #fail(requestId: string, error: unknown): void {
+    const { stream, ids, reportFailure, broadcast } = this.#options;
+    const { text } = reportFailure(error, { requestId, stage: "persist", messagesPersisted: false });
+    const id = ids.next();
+    // A running turn owns the stream's record; its own outcome matters more to those who reconnect.
+    if (!stream.isLive) stream.fail({ streamId: id, messageId: id, requestId, continuation: false }, text);
+    broadcast(createResponseEncoder({ requestId, continuation: false }).end({ outcome: "error", error: text }), []);
+  }
+
+  #end(connectionId: string, requestId: string, end: ResponseEnd): void {
+    this.#options.send(connectionId, createResponseEncoder({ requestId, continuation: false }).end(end));
+  }
+}

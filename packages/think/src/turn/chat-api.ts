@@ -1,0 +1,144 @@
+/**
+ * Turns that code asks for: `chat()`, `saveMessages()`, `continueLastTurn()`, and adding messages without a turn. They go through
+ * the same queue and sinks as a browser's request; connected clients see them like any other.
+ */
+import type { UIMessage } from "ai";
+import { encodeFrame } from "../protocol/encode";
+import { FRAME, type ClientToolSchema } from "../protocol/frames";
+import type { Conversation } from "../session/conversation";
+import type { Ids } from "../shared/clock";
+import type { RequestContext } from "./request-context";
+import { followWithCallback, type StreamCallback } from "./stream-callback";
+import type { ClientToolCall, TurnResult } from "./turn";
+import type { TurnRequest, Turns } from "./turns";
+
+/** Options of `chat()`. */
+export interface ChatOptions {
+  /** Stops the turn. Does not cross RPC; use `cancelChat(requestId)` there. */
+  readonly signal?: AbortSignal;
+  /** Tools that run on the caller's side, for this turn only. */
+  readonly clientTools?: readonly ClientToolSchema[];
+  /** Runs those tools; a throw becomes a tool error and the turn goes on. */
+  readonly onClientToolCall?: (call: ClientToolCall) => unknown;
+}
+
+export interface SaveMessagesOptions {
+  /** Stops the turn. */
+  readonly signal?: AbortSignal;
+}
+
+/** How a programmatic turn ended. */
+export interface SaveMessagesResult {
+  readonly requestId: string;
+  /** `skipped`: the conversation was cleared before the turn could matter, or there was nothing to continue. */
+  readonly status: "completed" | "error" | "aborted" | "skipped";
+  readonly error?: string;
+}
+
+/** Messages, or a function of the conversation at the moment the turn runs. */
+export type MessagesInput =
+  | readonly UIMessage[]
+  | ((current: readonly UIMessage[]) => readonly UIMessage[] | Promise<readonly UIMessage[]>);
+
+export interface ChatApiOptions {
+  readonly turns: Turns;
+  readonly conversation: Conversation;
+  readonly context: RequestContext;
+  readonly ids: Ids;
+  readonly broadcast: (frame: string, without: readonly string[]) => void;
+}
+
+const CLEARED = "The conversation was cleared before this turn ran.";
+
+export class ChatApi {
+  readonly #options: ChatApiOptions;
+
+  constructor(options: ChatApiOptions) {
+    this.#options = options;
+  }
+
+  async chat(input: string | UIMessage, callback: Partial<StreamCallback>, options: ChatOptions = {}): Promise<void> {
+    const requestId = this.#options.ids.next();
+    await callback.onStart?.({ requestId });
+    const { onClientToolCall } = options;
+    const follower = followWithCallback(callback);
+    const result = await this.#run({
+      requestId,
+      follower,
+      signal: options.signal,
+      clientTools: options.clientTools,
+      ...(onClientToolCall ? { onClientToolCall: async (call: ClientToolCall) => onClientToolCall(call) } : {}),
+      prepare: () => this.#append([this.#userMessage(input)])
+    });
+    await follower.settled();
+    if (result.status === "error") await callback.onError?.(result.error);
+    if (result.status === "skipped") await callback.onError?.(CLEARED);
+  }
+
+  async saveMessages(input: MessagesInput, options: SaveMessagesOptions = {}): Promise<SaveMessagesResult> {
+    const { context, ids, turns, conversation } = this.#options;
+    const { generation } = turns;
+    const requestId = ids.next();
+    const result = await this.#run({
+      requestId,
+      generation,
+      ...options,
+      clientTools: context.clientTools,
+      body: context.body,
+      prepare: async () => {
+        const messages = typeof input === "function" ? await input(conversation.messages) : input;
+        // The function form may take its time; a clear meanwhile makes its answer one to a conversation that is gone.
+        return turns.generation === generation && this.#append(messages);
+      }
+    });
+    return toSaveResult(requestId, result);
+  }
+
+  async continueLastTurn(body?: Readonly<Record<string, unknown>>, options: SaveMessagesOptions = {}): Promise<SaveMessagesResult> {
+    const { context, conversation, ids } = this.#options;
+    const canContinue = () => conversation.messages.at(-1)?.role === "assistant";
+    if (!canContinue()) return { requestId: "", status: "skipped" };
+    const requestId = ids.next();
+    const result = await this.#run({
+      requestId,
+      continuation: true,
+      ...options,
+      clientTools: context.clientTools,
+      body: body ?? context.body,
+      prepare: canContinue
+    });
+    return toSaveResult(requestId, result);
+  }
+
+  /** Stores messages without a turn. During a stream clients are not sent the list: it would lack what they are watching. */
+  addMessages(messages: readonly UIMessage[], parentId?: string): void {
+    this.#options.conversation.append(messages, parentId === undefined ? {} : { parentId });
+    if (!this.#options.turns.live) this.#announce();
+  }
+
+  /** A turn that failed before the model answered is the caller's error; one that failed later has a result. */
+  async #run(request: TurnRequest): Promise<TurnResult> {
+    const result = await this.#options.turns.run(request);
+    if (result.status === "error" && result.stage === "turn" && !request.follower) throw result.cause;
+    return result;
+  }
+
+  #append(messages: readonly UIMessage[]): true {
+    this.#options.conversation.append(messages);
+    this.#announce();
+    return true;
+  }
+
+  #announce(): void {
+    const { conversation, broadcast } = this.#options;
+    broadcast(encodeFrame({ type: FRAME.chatMessages, messages: conversation.messages }), []);
+  }
+
+  #userMessage(input: string | UIMessage): UIMessage {
+    return typeof input === "string" ? { id: this.#options.ids.next(), role: "user", parts: [{ type: "text", text: input }] } : input;
+  }
+}
+
+function toSaveResult(requestId: string, result: TurnResult): SaveMessagesResult {
+  return { requestId, status: result.status, ...(result.status === "error" ? { error: result.error } : {}) };
+}
