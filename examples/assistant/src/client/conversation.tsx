@@ -1,0 +1,65 @@
+/** The messages, the empty page, and the way back to the newest line. */
+import type { UIMessage } from "ai";
+import { useLayoutEffect } from "react";
+import { Icon } from "./icons";
+import { Message } from "./message";
+import { ScrollArea } from "./scroll-area";
+import { Suggestions } from "./suggestions";
+import type { Activity } from "./use-assistant";
+import { useAutoscroll } from "./use-autoscroll";
+
+interface ConversationProperties {
+  readonly messages: readonly UIMessage[];
+  readonly activity: Activity;
+  readonly busy: boolean;
+  readonly onSuggest: (text: string) => void;
+  readonly onRetry: () => void;
+}
+
+export function Conversation({ messages, activity, busy, onSuggest, onRetry }: ConversationProperties) {
+  const { viewport, content, following, jumpToEnd } = useAutoscroll();
+  const last = messages.at(-1);
+  const lastRequest = messages.findLast((message) => message.role === "user")?.id;
+
+  // Whoever sends a message wants to see what comes of it, wherever they were reading.
+  useLayoutEffect(jumpToEnd, [lastRequest, jumpToEnd]);
+
+  const waiting = busy && (last?.role === "user" || last?.parts.length === 0);
+  return (
+    <main className="conversation">
+      <ScrollArea className="viewport" ref={viewport} label="Conversation">
+        <div className="column" ref={content}>
+          {messages.length === 0 && !busy && <Suggestions onSuggest={onSuggest} />}
+          {messages.map((message) => (
+            <Message
+              key={message.id}
+              message={message}
+              streaming={busy && message === last}
+              onRetry={message === last && !busy ? onRetry : undefined}
+            />
+          ))}
+          {waiting && <Waiting activity={activity} />}
+        </div>
+      </ScrollArea>
+      {!following && (
+        <button type="button" className="button-jump" onClick={jumpToEnd}>
+          <Icon name="arrowDown" size={16} />
+          Newest
+        </button>
+      )}
+    </main>
+  );
+}
+
+function Waiting({ activity }: { readonly activity: Activity }) {
+  return (
+    <p className="waiting">
+      <span className="waiting-dots" aria-hidden="true">
+        <i />
+        <i />
+        <i />
+      </span>
+      {activity === "recovering" ? "Picking up where it stopped…" : "Thinking…"}
+    </p>
+  );
+}

@@ -1,0 +1,74 @@
+/**
+ * The page's view of one chat: connection and conversation in one object. The only place that knows the
+ * `agents` hooks; components receive plain values. Suspends until the stored messages are loaded.
+ */
+import { useAgentChat } from "@cloudflare/ai-chat/react";
+import { useAgent } from "agents/react";
+import type { UIMessage } from "ai";
+import { useCallback, useState } from "react";
+import { useObservedTurn } from "./use-observed-turn";
+
+/** What the chat is doing, most pressing first. */
+export type Activity = "connecting" | "reconnecting" | "recovering" | "waiting" | "answering" | "idle";
+
+export interface AssistantChat {
+  readonly messages: readonly UIMessage[];
+  readonly activity: Activity;
+  /** True while a turn runs, in this tab or another one. */
+  readonly busy: boolean;
+  readonly error: Error | undefined;
+  readonly send: (text: string) => void;
+  readonly stop: () => void;
+  readonly retry: () => void;
+  readonly clear: () => void;
+  readonly dismissError: () => void;
+}
+
+type Connection = "connecting" | "open" | "lost";
+
+export function useAssistant(chatId: string): AssistantChat {
+  const [connection, setConnection] = useState<Connection>("connecting");
+  const agent = useAgent({
+    agent: "Assistant",
+    name: chatId,
+    onOpen: useCallback(() => setConnection("open"), []),
+    onClose: useCallback(() => setConnection((before) => (before === "connecting" ? before : "lost")), [])
+  });
+  // Think owns the transcript, so local edits are never sent back as the new truth.
+  const chat = useAgentChat({ agent, syncMessagesToServer: false });
+  const stopObserved = useObservedTurn(agent);
+  const { clearError, clearHistory, regenerate, sendMessage, stop } = chat;
+  const busy = chat.status === "submitted" || chat.isStreaming || chat.isRecovering;
+
+  return {
+    messages: chat.messages,
+    activity: activityOf(connection, chat),
+    busy,
+    error: busy ? undefined : chat.error,
+    send: (text) => {
+      clearError();
+      void sendMessage({ text });
+    },
+    stop: () => {
+      stopObserved();
+      void stop();
+    },
+    retry: () => {
+      clearError();
+      void regenerate();
+    },
+    clear: () => {
+      clearError();
+      clearHistory();
+    },
+    dismissError: clearError
+  };
+}
+
+function activityOf(connection: Connection, chat: ReturnType<typeof useAgentChat>): Activity {
+  if (connection === "connecting") return "connecting";
+  if (connection === "lost") return "reconnecting";
+  if (chat.isRecovering) return "recovering";
+  if (chat.status === "submitted") return "waiting";
+  return chat.isStreaming ? "answering" : "idle";
+}
