@@ -1,6 +1,9 @@
 /**
  * Builds the modules of one agent from its host and the author's overrides. The only place where they meet.
  */
+import type { UIMessageChunk } from "ai";
+import { createClientTools, type ClientToolsModule } from "./client-tools/create";
+import type { ClientTools } from "./client-tools/client-tools";
 import type { Host } from "./host/host";
 import type { LoopAgent, LoopAuthor } from "./loop/loop-agent";
 import { runLoop } from "./loop/run-loop";
@@ -21,6 +24,7 @@ import { createRequestContext } from "./turn/request-context";
 import { ResponseHooks } from "./turn/responses";
 import { settleOrphan } from "./turn/settle-orphan";
 import { SubmitGate, type MessageConcurrency } from "./turn/submit-gate";
+import type { Turn } from "./turn/turn";
 import { Turns, type TurnResponse } from "./turn/turns";
 
 /** What the author of an agent decides, asked anew each time. */
@@ -37,6 +41,7 @@ export interface Modules {
   readonly turns: Turns;
   readonly api: ChatApi;
   readonly transport: ChatTransport;
+  readonly clientTools: ClientTools;
   /** Ends every turn, running or waiting; the conversation stays. */
   readonly resetTurns: () => void;
   /** Forgets the conversation, durably, and tells every client but those named. */
@@ -62,7 +67,8 @@ export function compose(host: Host, overrides: AgentOverrides): Modules {
   const desk = new ResumeDesk(stream, {
     send,
     message: (id) => conversation.messages.find((message) => message.id === id),
-    settleOrphan: settle
+    settleOrphan: settle,
+    claim: (connectionId, activeRequestId) => clientTools.continuations.claim(connectionId, activeRequestId)
   });
 
   const loop: LoopAgent = {
@@ -75,9 +81,13 @@ export function compose(host: Host, overrides: AgentOverrides): Modules {
   };
 
   const sinkOptions = {
-    ...{ stream, desk, conversation, broadcast, send, settleOrphan: settle },
-    foreignTool: () => undefined,
-    opened: () => undefined
+    ...{ stream, desk, conversation, broadcast, send },
+    settleOrphan: () => {
+      settle();
+      desk.dismiss();
+    },
+    foreignTool: (chunk: UIMessageChunk) => clientTools.updates.applyLate(chunk),
+    opened: (turn: Turn) => clientTools.continuations.opened(turn.requestId)
   };
   const turns = new Turns({
     ...{ clock, ids, reportFailure },
@@ -85,12 +95,17 @@ export function compose(host: Host, overrides: AgentOverrides): Modules {
     openSink: (turn) => openChatSink(sinkOptions, turn),
     startModel: (turn) => runLoop(loop, { ...turn, messages: conversation.upTo(turn.parentId) }),
     responded: (response) => responses.deliver(response),
-    idle: () => undefined
+    idle: () => clientTools.stageFree()
+  });
+  const clientTools: ClientToolsModule = createClientTools({
+    ...{ clock, ids, turns, stream, desk, conversation, context, broadcast },
+    settleOrphan: settle
   });
 
   const resetTurns = () => {
     turns.reset();
     gate.reset();
+    clientTools.reset();
   };
 
   const clear = (without: readonly string[]) => {
@@ -106,7 +121,11 @@ export function compose(host: Host, overrides: AgentOverrides): Modules {
     ...{ turns, gate, context, conversation, stream, ids, reportFailure, broadcast, send },
     policy: overrides.messageConcurrency
   });
-  const transport = new ChatTransport({ requests, turns, conversation, desk, reportFailure, clear, send });
+  const transport = new ChatTransport({
+    ...{ requests, turns, conversation, desk, reportFailure, clear, send },
+    clientTools: clientTools.tools,
+    left: (connectionId) => clientTools.continuations.leave(connectionId)
+  });
   const api = new ChatApi({ turns, conversation, context, ids, broadcast });
-  return { config, conversation, turns, api, transport, resetTurns, clear };
+  return { config, conversation, turns, api, transport, clientTools: clientTools.tools, resetTurns, clear };
 }

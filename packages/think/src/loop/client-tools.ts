@@ -18,13 +18,17 @@ export type ClientToolExecutor = (call: ClientToolCall) => Promise<unknown>;
 export function clientTools(schemas: readonly ClientToolSchema[], execute?: ClientToolExecutor): ToolSet {
   const names = new Set<string>();
   for (const { name } of schemas) {
-    if (names.has(name)) console.warn(`[Think] The client sent the tool "${name}" more than once; the last one is used.`);
+    if (names.has(name))
+      console.warn(`[Think] The client sent the tool "${name}" more than once; the last one is used.`);
     names.add(name);
   }
   return Object.fromEntries(schemas.map((schema) => [schema.name, toTool(schema, execute)]));
 }
 
-function toTool({ name, description, parameters }: ClientToolSchema, execute?: ClientToolExecutor): ToolSet[string] {
+function toTool(
+  { name, description, parameters }: ClientToolSchema,
+  execute?: ClientToolExecutor
+): ToolSet[string] {
   return jsonTool({
     description: description ?? "",
     parameters: parameters ?? { type: "object" },

@@ -35,7 +35,12 @@ export interface TurnContext {
 }
 
 /** What `beforeStep` sees: the argument of the SDK's `prepareStep`. */
-export type PrepareStepContext<TOOLS extends ToolSet = ToolSet> = Parameters<PrepareStepFunction<TOOLS>>[0] & {
+export type PrepareStepContext<TOOLS extends ToolSet = ToolSet> = Omit<
+  Parameters<PrepareStepFunction<ToolSet>>[0],
+  "steps" | "experimental_context"
+> & {
+  /** The steps so far. */
+  readonly steps: StepContext<TOOLS>[];
   /** What an earlier step set as `experimental_context`. Default: undefined. */
   readonly experimental_context: unknown;
 };
@@ -46,8 +51,17 @@ export type StepConfig<TOOLS extends ToolSet = ToolSet> = NonNullable<PrepareSte
   experimental_context?: unknown;
 };
 
-/** A call of one of `TOOLS`. With a specific tool set, `toolName` narrows `input`. */
-type ToolCallOf<TOOLS extends ToolSet> = string extends keyof TOOLS ? TypedToolCall<TOOLS> : StaticToolCall<TOOLS>;
+/** Omit for each member of a union. */
+type OmitEach<Union, Key extends PropertyKey> = Union extends unknown ? Omit<Union, Key> : never;
+
+/**
+ * A call of one of `TOOLS`. With a specific tool set, `toolName` narrows `input`. Calls that could not be parsed never get here, so their
+ * fields are left out; `error` would collide with that of the outcome.
+ */
+type ToolCallOf<TOOLS extends ToolSet> = OmitEach<SdkToolCall<TOOLS>, "error" | "invalid">;
+type SdkToolCall<TOOLS extends ToolSet> = string extends keyof TOOLS
+  ? TypedToolCall<TOOLS>
+  : StaticToolCall<TOOLS>;
 
 /** What `beforeToolCall` sees. */
 export type ToolCallContext<TOOLS extends ToolSet = ToolSet> = ToolCallOf<TOOLS> & {
@@ -107,10 +121,13 @@ export type ChunkPart<TOOLS extends ToolSet = ToolSet> = Extract<
   }
 >;
 
-/** What `onChunk` sees. */
-export interface ChunkContext<TOOLS extends ToolSet = ToolSet> {
-  readonly chunk: ChunkPart<TOOLS>;
+/** A context that carries one stream part. Generic in the part, not in the tools: the compiler compares parts by their shape. */
+export interface PartContext<Part> {
+  readonly chunk: Part;
 }
+
+/** What `onChunk` sees. */
+export type ChunkContext<TOOLS extends ToolSet = ToolSet> = PartContext<ChunkPart<TOOLS>>;
 
 /** One inference run, as something that can be streamed to clients. */
 export interface StreamableResult {

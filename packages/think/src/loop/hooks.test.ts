@@ -1,4 +1,3 @@
-import type { ToolSet } from "ai";
 import { describe, expect, it, vi } from "vitest";
 import type { AgentHooks, ChunkContext, ToolCallContext, TurnContext } from "./hook-types";
 import { createHooks, overriddenHooks } from "./hooks";
@@ -51,7 +50,10 @@ describe("§9.4 observers of beforeTurn", () => {
         return patch;
       }
     });
-    const hooks = createHooks({ beforeTurn: () => ({ maxSteps: 1 }) }, [observer({ system: "one" }), observer({ system: "two" })]);
+    const hooks = createHooks({ beforeTurn: () => ({ maxSteps: 1 }) }, [
+      observer({ system: "one" }),
+      observer({ system: "two" })
+    ]);
     expect(await hooks.beforeTurn(turn)).toEqual({ maxSteps: 1, system: "two" });
     expect(seen).toEqual([{ maxSteps: 1 }, { maxSteps: 1, system: "one" }]);
   });
@@ -62,13 +64,19 @@ describe("§9.4 observers of beforeTurn", () => {
       ...{ temperature: 1, headers: { b: "2" }, providerOptions: { x: {} } },
       ...{ model: "other", tools: {}, stopWhen: [], output: {}, chatStreamStallTimeoutMs: 1, unknown: true }
     };
-    expect(mergeTurnConfig(config, patch as never)).toEqual({ temperature: 1, headers: { a: "1", b: "2" }, providerOptions: { x: {} } });
+    expect(mergeTurnConfig(config, patch as never)).toEqual({
+      temperature: 1,
+      headers: { a: "1", b: "2" },
+      providerOptions: { x: {} }
+    });
   });
 
   it("cannot fail the turn; the author can", async () => {
     const log = vi.spyOn(console, "error").mockReturnValue(undefined);
     const broken = { beforeTurn: () => Promise.reject(new Error("extension down")) };
-    expect(await createHooks({ beforeTurn: () => ({ seed: 1 }) }, [broken]).beforeTurn(turn)).toEqual({ seed: 1 });
+    expect(await createHooks({ beforeTurn: () => ({ seed: 1 }) }, [broken]).beforeTurn(turn)).toEqual({
+      seed: 1
+    });
     expect(log.mock.calls[0]?.[0]).toContain("extension down");
     log.mockRestore();
     const author = createHooks({ beforeTurn: () => Promise.reject(new Error("no")) }, []);
@@ -111,7 +119,7 @@ describe("§9.7 observing hooks", () => {
   it("do not see parts that only one SDK major reports, nor the internal final answer", async () => {
     const seen: string[] = [];
     const hooks = createHooks({ onChunk: ({ chunk: part }) => void seen.push(part.type) }, []);
-    const onChunk = createRun({ tools: {} as ToolSet, hooks, signal }).onChunk as (context: unknown) => Promise<void>;
+    const onChunk = createRun({ tools: {}, hooks, signal }).onChunk as (context: unknown) => Promise<void>;
     const parts = [
       { type: "start-step" },
       { type: "text-delta", id: "t", text: "a" },

@@ -33,7 +33,14 @@ export interface Hooks extends Partial<Omit<AgentHooks, "beforeTurn">> {
   beforeTurn(context: TurnContext): Promise<TurnConfig>;
 }
 
-const HOOKS = ["beforeTurn", "beforeStep", "beforeToolCall", "afterToolCall", "onStepFinish", "onChunk"] as const satisfies readonly (keyof AgentHooks)[];
+const HOOKS = [
+  "beforeTurn",
+  "beforeStep",
+  "beforeToolCall",
+  "afterToolCall",
+  "onStepFinish",
+  "onChunk"
+] as const satisfies readonly (keyof AgentHooks)[];
 
 /** The hooks that differ from the defaults, bound to their agent. */
 export function overriddenHooks(agent: AgentHooks, defaults: AgentHooks): Partial<AgentHooks> {
@@ -69,7 +76,10 @@ async function beforeTurn(
   return config;
 }
 
-function beforeToolCallOf(author: Partial<AgentHooks>, observers: readonly HookObserver[]): Hooks["beforeToolCall"] {
+function beforeToolCallOf(
+  author: Partial<AgentHooks>,
+  observers: readonly HookObserver[]
+): Hooks["beforeToolCall"] {
   const watching = observers.filter((observer) => observer.beforeToolCall);
   if (watching.length === 0) return author.beforeToolCall;
   return async (context): Promise<ToolCallDecision | void> => {

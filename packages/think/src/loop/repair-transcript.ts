@@ -36,7 +36,11 @@ export interface Repaired {
 
 /** What an interrupted call becomes unless the agent decides otherwise. */
 export function failInterruptedPart(part: StoredToolPart): Part {
-  const { output: _output, preliminary: _preliminary, ...rest } = part as StoredToolPart & { readonly preliminary?: boolean };
+  const {
+    output: _output,
+    preliminary: _preliminary,
+    ...rest
+  } = part as StoredToolPart & { readonly preliminary?: boolean };
   const errorText = "The tool call was interrupted before a result was recorded.";
   return { ...rest, state: "output-error", errorText } as Part;
 }
@@ -53,7 +57,8 @@ export function repairTranscript(messages: readonly UIMessage[], repairPart: Rep
     const repaired = isSettled(sound) ? sound : repairPart(sound);
     if (repaired !== sound) counts.removedToolCalls += 1;
     if (repaired !== part) toolCallIds.add(part.toolCallId);
-    if (isToolPart(repaired) && !isSettled(repaired) && repaired.state !== "approval-responded") incomplete.push(part.toolCallId);
+    if (isToolPart(repaired) && !isSettled(repaired) && repaired.state !== "approval-responded")
+      incomplete.push(part.toolCallId);
     return repaired;
   };
 
@@ -73,14 +78,15 @@ function withParts(message: UIMessage, change: (part: Part) => Part): UIMessage 
 
 /** A preliminary output is no outcome: the tool was still running. */
 function isSettled(part: StoredToolPart): boolean {
-  if ("preliminary" in part && part.preliminary === true) return false;
-  if (part.state === "output-available" || part.state === "output-error" || part.state === "output-denied") return true;
+  if ("preliminary" in part && part.preliminary) return false;
+  if (part.state === "output-available" || part.state === "output-error" || part.state === "output-denied")
+    return true;
   // Transcripts of older versions have an outcome without a state that says so.
   return ("output" in part && part.output !== undefined) || ("result" in part && part.result !== undefined);
 }
 
 function withObjectInput(part: StoredToolPart): StoredToolPart {
-  return isRecord(part.input) ? part : ({ ...part, input: objectInput(part.input) } as StoredToolPart);
+  return isRecord(part.input) ? part : { ...part, input: objectInput(part.input) };
 }
 
 function objectInput(input: unknown): Record<string, unknown> {

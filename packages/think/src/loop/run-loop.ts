@@ -32,7 +32,14 @@ export async function runLoop(agent: LoopAgent, input: LoopInput): Promise<Model
   const model = agent.model();
   const hooks = createHooks(agent.hooks(), agent.observers());
   const body = input.body ? { body: { ...input.body } } : {};
-  const context = { system, messages, tools: visible(tools), model, continuation: input.continuation, ...body };
+  const context = {
+    system,
+    messages,
+    tools: visible(tools),
+    model,
+    continuation: input.continuation,
+    ...body
+  };
   const config = await hooks.beforeTurn(context);
   const turnTools = config.tools ? mergeTools({ ...sources, turn: config.tools }) : tools;
   return start(agent, input, hooks, config, {
@@ -50,7 +57,13 @@ interface Prompt {
   readonly tools: ToolSet;
 }
 
-function start(agent: LoopAgent, input: LoopInput, hooks: Hooks, config: TurnConfig, prompt: Prompt): ModelStream {
+function start(
+  agent: LoopAgent,
+  input: LoopInput,
+  hooks: Hooks,
+  config: TurnConfig,
+  prompt: Prompt
+): ModelStream {
   return streamModel({
     ...prompt,
     config,
@@ -80,25 +93,43 @@ async function waitForMcp({ mcp, waitForMcp: wait }: LoopAgent, signal: AbortSig
 
 async function toolSources(agent: LoopAgent, input: LoopInput): Promise<ToolSources> {
   const mcp = agent.mcp.hasServers() ? { mcp: agent.mcp.tools() } : {};
-  return { ...(await agent.tools()), ...mcp, client: clientTools(input.clientTools ?? [], input.onClientToolCall) };
+  return {
+    ...(await agent.tools()),
+    ...mcp,
+    client: clientTools(input.clientTools ?? [], input.onClientToolCall)
+  };
 }
 
-async function promptMessages(agent: LoopAgent, stored: readonly UIMessage[], tools: ToolSet): Promise<ModelMessage[]> {
+async function promptMessages(
+  agent: LoopAgent,
+  stored: readonly UIMessage[],
+  tools: ToolSet
+): Promise<ModelMessage[]> {
   const messages = await toModelMessages(truncateOlderMessages(repair(agent, stored)), tools);
   if (messages.length > 0) return messages;
-  throw new ThinkError("No messages to send to the model. Add a user message before running a turn.", { code: "no-messages" });
+  throw new ThinkError("No messages to send to the model. Add a user message before running a turn.", {
+    code: "no-messages"
+  });
 }
 
 function repair(agent: LoopAgent, stored: readonly UIMessage[]): readonly UIMessage[] {
-  const { messages, changed, report, incomplete } = repairTranscript(stored, (part) => agent.repairPart(part));
+  const { messages, changed, report, incomplete } = repairTranscript(stored, (part) =>
+    agent.repairPart(part)
+  );
   if (changed.length > 0) {
     agent.saveRepaired(changed);
     agent.emit("chat:transcript:repaired", report);
   }
   if (incomplete.length > 0) {
     const list = incomplete.join(", ");
-    console.warn(`[Think] Tool calls without an outcome are not sent to the model: ${list}. Return a settled part from repairInterruptedToolPart().`);
-    agent.emit("chat:transcript:repaired", { removedToolCalls: incomplete.length, normalizedInputs: 0, toolCallIds: incomplete });
+    console.warn(
+      `[Think] Tool calls without an outcome are not sent to the model: ${list}. Return a settled part from repairInterruptedToolPart().`
+    );
+    agent.emit("chat:transcript:repaired", {
+      removedToolCalls: incomplete.length,
+      normalizedInputs: 0,
+      toolCallIds: incomplete
+    });
   }
   return messages;
 }

@@ -3,7 +3,14 @@
  * leaves this file is the same on both. Callbacks without a listener are not passed.
  */
 import type { ModelMessage, ToolSet, TypedToolCall } from "ai";
-import type { ChunkContext, ChunkPart, PrepareStepContext, StepContext, ToolCallOutcome, ToolCallResultContext } from "./hook-types";
+import type {
+  ChunkContext,
+  ChunkPart,
+  PrepareStepContext,
+  StepContext,
+  ToolCallOutcome,
+  ToolCallResultContext
+} from "./hook-types";
 import type { Hooks } from "./hooks";
 import { FINAL_ANSWER_TOOL, ToolGate } from "./tool-gate";
 
@@ -53,7 +60,9 @@ export function createRun({ tools, hooks, signal }: RunOptions): Record<string, 
 
   const prepareStep = async (options: PrepareStepContext) => {
     ({ stepNumber } = options);
-    const config = await beforeStep?.({ ...options, experimental_context: stepContext });
+    if (!beforeStep) return {};
+    const steps = options.steps.map(withFlatUsage);
+    const config = await beforeStep({ ...options, steps, experimental_context: stepContext });
     stepContext = config?.experimental_context ?? stepContext;
     return config ?? {};
   };
@@ -65,7 +74,9 @@ export function createRun({ tools, hooks, signal }: RunOptions): Record<string, 
   return {
     tools: gate.wrap(tools),
     prepareStep,
-    ...(gate.isActive ? { experimental_onToolCallStart: (event: ToolStarted) => gate.open(event.toolCall, event.messages) } : {}),
+    ...(gate.isActive
+      ? { experimental_onToolCallStart: (event: ToolStarted) => gate.open(event.toolCall, event.messages) }
+      : {}),
     ...(afterToolCall ? { experimental_onToolCallFinish: finished } : {}),
     ...(onStepFinish ? { onStepFinish: (step: StepContext) => onStepFinish(withFlatUsage(step)) } : {}),
     ...(onChunk ? { onChunk: chunkFilter(onChunk) } : {})
@@ -88,13 +99,17 @@ function outcomeOf(event: ToolFinished | ToolEnded): ToolCallOutcome {
 /** Version 7 has the counts only in nested objects. They are set in place, so that later steps see them too. */
 function withFlatUsage(step: StepContext): StepContext {
   const { usage } = step;
-  if (!("cachedInputTokens" in usage)) Object.assign(usage, { cachedInputTokens: usage.inputTokenDetails.cacheReadTokens });
-  if (!("reasoningTokens" in usage)) Object.assign(usage, { reasoningTokens: usage.outputTokenDetails.reasoningTokens });
+  if (!("cachedInputTokens" in usage))
+    Object.assign(usage, { cachedInputTokens: usage.inputTokenDetails.cacheReadTokens });
+  if (!("reasoningTokens" in usage))
+    Object.assign(usage, { reasoningTokens: usage.outputTokenDetails.reasoningTokens });
   return step;
 }
 
 /** Leaves out the parts that only version 7 reports, and those of the internal final answer. */
-function chunkFilter(onChunk: NonNullable<Hooks["onChunk"]>): (context: ChunkContext) => void | Promise<void> {
+function chunkFilter(
+  onChunk: NonNullable<Hooks["onChunk"]>
+): (context: ChunkContext) => void | Promise<void> {
   const hiddenCalls = new Set<string>();
   return (context) => {
     const { chunk } = context;

@@ -27,8 +27,7 @@ export interface JsonTool {
 
 /** A tool whose input is described by a JSON Schema. The SDK does not check inputs against it; the receiver does. */
 export function jsonTool({ description, parameters, execute }: JsonTool): SdkTool {
-  const tool = { description, inputSchema: jsonSchema(parameters), ...(execute ? { execute } : {}) };
-  return tool as SdkTool;
+  return { description, inputSchema: jsonSchema(parameters), ...(execute ? { execute } : {}) };
 }
 
 /** A copy of a tool with another `execute`; everything else, hidden properties included, stays. */

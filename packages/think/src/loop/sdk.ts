@@ -49,9 +49,13 @@ export function streamModel(call: ModelCall): ModelStream {
   const fail = (error: unknown) => {
     failure = error;
   };
-  const result = streamText({ ...settingsOf(call), onError: ({ error }: { readonly error: unknown }) => fail(error) });
+  const result = streamText({
+    ...settingsOf(call),
+    onError: ({ error }: { readonly error: unknown }) => fail(error)
+  });
   const base: StreamableResult = {
-    toUIMessageStream: () => result.toUIMessageStream({ sendReasoning: call.sendReasoning, onError: errorText }),
+    toUIMessageStream: () =>
+      result.toUIMessageStream({ sendReasoning: call.sendReasoning, onError: errorText }),
     get output() {
       return config.output === undefined ? undefined : result.output;
     }
@@ -71,8 +75,26 @@ export function streamModel(call: ModelCall): ModelStream {
 function settingsOf(call: ModelCall): CallSettings {
   const { config } = call;
   const run = createRun(call);
-  const { maxOutputTokens, temperature, topP, topK, presencePenalty, frequencyPenalty, stopSequences, seed, maxRetries } = config;
-  const { activeTools, toolChoice, headers, providerOptions, experimental_telemetry, output, experimental_transform } = config;
+  const {
+    maxOutputTokens,
+    temperature,
+    topP,
+    topK,
+    presencePenalty,
+    frequencyPenalty,
+    stopSequences,
+    seed,
+    maxRetries
+  } = config;
+  const {
+    activeTools,
+    toolChoice,
+    headers,
+    providerOptions,
+    experimental_telemetry,
+    output,
+    experimental_transform
+  } = config;
   const settings = {
     model: call.model,
     system: call.system,
@@ -82,12 +104,32 @@ function settingsOf(call: ModelCall): CallSettings {
     stopWhen: [stepCountIs(call.maxSteps), ...listOf(config.stopWhen)],
     abortSignal: call.signal,
     timeout: withFirstChunk(config.timeout),
-    ...{ maxOutputTokens, temperature, topP, topK, presencePenalty, frequencyPenalty, stopSequences, seed, maxRetries },
-    ...{ activeTools, toolChoice, headers, providerOptions, experimental_telemetry, output, experimental_transform },
+    ...{
+      maxOutputTokens,
+      temperature,
+      topP,
+      topK,
+      presencePenalty,
+      frequencyPenalty,
+      stopSequences,
+      seed,
+      maxRetries
+    },
+    ...{
+      activeTools,
+      toolChoice,
+      headers,
+      providerOptions,
+      experimental_telemetry,
+      output,
+      experimental_transform
+    },
     ...run
   };
   // Absent and undefined differ for the SDK's defaults; one cast covers what the majors name differently.
-  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as unknown as CallSettings;
+  return Object.fromEntries(
+    Object.entries(settings).filter(([, value]) => value !== undefined)
+  ) as unknown as CallSettings;
 }
 
 function listOf<Item>(value: Item | readonly Item[] | undefined): readonly Item[] {
@@ -102,18 +144,26 @@ function withFirstChunk(timeout: TurnConfig["timeout"]): unknown {
 }
 
 /** Version 6 throws when time runs out; version 7 says `abort`, which would look like the user's own doing. */
-function timeoutsAsErrors(signal: AbortSignal, fail: (error: unknown) => void): TransformStream<UIMessageChunk, UIMessageChunk> {
+function timeoutsAsErrors(
+  signal: AbortSignal,
+  fail: (error: unknown) => void
+): TransformStream<UIMessageChunk, UIMessageChunk> {
   return new TransformStream({
     transform(chunk, controller) {
       if (chunk.type !== "abort" || signal.aborted) return controller.enqueue(chunk);
-      const error = new DOMException("The model call took longer than the turn's timeout allows.", "TimeoutError");
+      const error = new DOMException(
+        "The model call took longer than the turn's timeout allows.",
+        "TimeoutError"
+      );
       fail(error);
       controller.enqueue({ type: "error", errorText: error.message });
     }
   });
 }
 
-function toStream(chunks: ReadableStream<UIMessageChunk> | AsyncIterable<UIMessageChunk>): ReadableStream<UIMessageChunk> {
+function toStream(
+  chunks: ReadableStream<UIMessageChunk> | AsyncIterable<UIMessageChunk>
+): ReadableStream<UIMessageChunk> {
   if (chunks instanceof ReadableStream) return chunks;
   const iterator = chunks[Symbol.asyncIterator]();
   return new ReadableStream<UIMessageChunk>(

@@ -1,4 +1,4 @@
-import { jsonSchema, type ToolSet } from "ai";
+import { jsonSchema } from "ai";
 import { describe, expect, it, vi } from "vitest";
 import type { ToolCallDecision } from "./hook-types";
 import { FINAL_ANSWER_TOOL, ToolGate, type ToolGateOptions } from "./tool-gate";
@@ -11,9 +11,10 @@ type Execute = (input: unknown, options?: unknown) => unknown;
 
 function gated(execute: Execute, gateOptions: Partial<ToolGateOptions> = {}, name = "work") {
   const gate = new ToolGate({ signal, context: () => undefined, ...gateOptions });
-  const tools = gate.wrap({ [name]: { inputSchema, execute } } as ToolSet);
+  const tools = gate.wrap({ [name]: { inputSchema, execute } });
   const run = tools[name]?.execute as Execute;
-  const open = () => gate.open({ type: "tool-call", toolCallId: "c", toolName: name, input: { n: 1 } } as never, []);
+  const open = () =>
+    gate.open({ type: "tool-call", toolCallId: "c", toolName: name, input: { n: 1 } } as never, []);
   return { open, run: (input: unknown = { n: 1 }) => run(input, options) };
 }
 
@@ -48,7 +49,9 @@ describe("§9.5 streaming tools", () => {
   });
 
   it("give a plain value when they are blocked", async () => {
-    const { open, run } = gated(counting, { beforeToolCall: async () => ({ action: "block", reason: "no" }) });
+    const { open, run } = gated(counting, {
+      beforeToolCall: async () => ({ action: "block", reason: "no" })
+    });
     await open();
     expect(run()).toBe("no");
   });
@@ -56,14 +59,14 @@ describe("§9.5 streaming tools", () => {
 
 describe("§9.5 the gate", () => {
   it("asks the hook itself when the SDK did not report the call: a block cannot be bypassed", async () => {
-    const execute = vi.fn();
+    const execute = vi.fn<Execute>();
     const { run } = gated(execute, { beforeToolCall: () => ({ action: "block" }) });
     expect(await run()).toContain("blocked");
     expect(execute).not.toHaveBeenCalled();
   });
 
   it("uses a decision once", async () => {
-    const beforeToolCall = vi.fn(asyncAllow);
+    const beforeToolCall = vi.fn<typeof asyncAllow>(asyncAllow);
     const { open, run } = gated(() => "done", { beforeToolCall });
     await open();
     expect(run()).toBe("done");
@@ -78,7 +81,7 @@ describe("§9.5 the gate", () => {
   });
 
   it("never shows the internal final answer to the hook", async () => {
-    const beforeToolCall = vi.fn();
+    const beforeToolCall = vi.fn<typeof asyncAllow>();
     const { open, run } = gated(() => "done", { beforeToolCall }, FINAL_ANSWER_TOOL);
     await open();
     expect(run()).toBe("done");
@@ -88,15 +91,21 @@ describe("§9.5 the gate", () => {
   it("leaves tools without execute alone and copies everything else of a tool", () => {
     const gate = new ToolGate({ signal, context: () => undefined });
     const client = { inputSchema };
-    const server = Object.defineProperty({ inputSchema, title: "T", execute: () => 1 }, "hidden", { value: 7 });
-    const tools = gate.wrap({ client, server } as ToolSet);
+    const server = Object.defineProperty({ inputSchema, title: "T", execute: () => 1 }, "hidden", {
+      value: 7
+    });
+    const tools = gate.wrap({ client, server });
     expect(tools.client).toBe(client);
     expect(tools.server).toMatchObject({ title: "T", hidden: 7 });
   });
 
   it("hands the step's context to tools under the names of both SDK majors", () => {
-    const execute = vi.fn();
+    const execute = vi.fn<Execute>();
     gated(execute, { context: () => ({ user: 1 }) }).run();
-    expect(execute.mock.calls[0]?.[1]).toEqual({ ...options, context: { user: 1 }, experimental_context: { user: 1 } });
+    expect(execute.mock.calls[0]?.[1]).toEqual({
+      ...options,
+      context: { user: 1 },
+      experimental_context: { user: 1 }
+    });
   });
 });

@@ -46,14 +46,17 @@ export class ToolGate {
 
   /** The tools with their `execute` behind the gate; tools without one are left alone. */
   wrap(tools: ToolSet): ToolSet {
-    return Object.fromEntries(Object.entries(tools).map(([name, tool]) => [name, this.#wrapTool(name, tool)]));
+    return Object.fromEntries(
+      Object.entries(tools).map(([name, tool]) => [name, this.#wrapTool(name, tool)])
+    );
   }
 
   #wrapTool(name: string, tool: SdkTool): SdkTool {
     if (!tool.execute) return tool;
     const execute: ToolExecute = (input, options) => tool.execute?.(input, options as never);
     return withExecute(tool, (input, options) => {
-      const run = (verdict: Verdict) => collapse(apply(verdict, name, input, (value) => execute(value, this.#withContext(options))));
+      const run = (verdict: Verdict) =>
+        collapse(apply(verdict, name, input, (value) => execute(value, this.#withContext(options))));
       if (!this.isActive || name === FINAL_ANSWER_TOOL) return run(ALLOWED);
       const verdict = this.#verdicts.get(options.toolCallId);
       this.#verdicts.delete(options.toolCallId);
@@ -75,7 +78,12 @@ export class ToolGate {
   }
 
   async #ask(call: TypedToolCall<ToolSet>, messages: readonly ModelMessage[]): Promise<Verdict> {
-    const context: ToolCallContext = { ...call, stepNumber: undefined, messages, abortSignal: this.#options.signal };
+    const context: ToolCallContext = {
+      ...call,
+      stepNumber: undefined,
+      messages,
+      abortSignal: this.#options.signal
+    };
     try {
       return { decision: await this.#options.beforeToolCall?.(context) };
     } catch (error) {
@@ -91,7 +99,12 @@ export class ToolGate {
   }
 }
 
-function apply(verdict: Verdict, toolName: string, input: unknown, execute: (input: unknown) => unknown): unknown {
+function apply(
+  verdict: Verdict,
+  toolName: string,
+  input: unknown,
+  execute: (input: unknown) => unknown
+): unknown {
   if ("error" in verdict) throw verdict.error;
   const { decision } = verdict;
   switch (decision?.action) {

@@ -4,7 +4,16 @@
 import type { ToolSet } from "ai";
 
 /** Where tools come from, weakest first. */
-export const TOOL_SOURCES = ["workspace", "agent", "extensions", "session", "skills", "mcp", "client", "turn"] as const;
+export const TOOL_SOURCES = [
+  "workspace",
+  "agent",
+  "extensions",
+  "session",
+  "skills",
+  "mcp",
+  "client",
+  "turn"
+] as const;
 
 /** The tools of a turn by source. A source without tools is simply absent. */
 export type ToolSources = { readonly [Source in (typeof TOOL_SOURCES)[number]]?: ToolSet | undefined };

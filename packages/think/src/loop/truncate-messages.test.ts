@@ -7,7 +7,10 @@ const long = "x".repeat(10_001);
 const answer = (output: unknown): UIMessage => ({
   id: "answer",
   role: "assistant",
-  parts: [part({ type: "text", text: long }), part({ type: "tool-read", toolCallId: "c", state: "output-available", input: {}, output })]
+  parts: [
+    part({ type: "text", text: long }),
+    part({ type: "tool-read", toolCallId: "c", state: "output-available", input: {}, output })
+  ]
 });
 
 it("§9.1.5 cuts long texts and large outputs of all but the last four messages, and says so", () => {
@@ -26,10 +29,10 @@ it("§9.1.5 keeps the outer shape of structured outputs", () => {
   const rows = Array.from({ length: 100 }, (_, id) => ({ id, name: `row ${id}` }));
   const shapes = [rows, { total: 100, rows }].map((output) => {
     const [shortened] = truncateOlderMessages([answer(output)], { keepRecent: 0 });
-    return (shortened?.parts[1] as { output: unknown }).output;
+    return shortened?.parts[1];
   });
-  expect(Array.isArray(shapes[0])).toBe(true);
-  expect(shapes[1]).toMatchObject({ total: 100 });
+  expect(shapes[0]).toMatchObject({ output: expect.any(Array) });
+  expect(shapes[1]).toMatchObject({ output: { total: 100 } });
 });
 
 it("leaves short texts and outputs as they are", () => {

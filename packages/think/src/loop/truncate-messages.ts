@@ -27,12 +27,15 @@ export function truncateOlderMessages(
 ): UIMessage[] {
   const firstWhole = messages.length - keepRecent;
   const shorten = (part: Part): Part => {
-    if (part.type === "text") return part.text.length > maxTextChars ? { ...part, text: cut(part.text, maxTextChars) } : part;
+    if (part.type === "text")
+      return part.text.length > maxTextChars ? { ...part, text: cut(part.text, maxTextChars) } : part;
     if (!("output" in part) || part.output === undefined) return part;
     const output = compactValue(part.output, maxToolOutputChars);
-    return output === part.output ? part : ({ ...part, output } as Part);
+    return output === part.output ? part : { ...part, output };
   };
-  return messages.map((message, index) => (index < firstWhole ? { ...message, parts: message.parts.map(shorten) } : message));
+  return messages.map((message, index) =>
+    index < firstWhole ? { ...message, parts: message.parts.map(shorten) } : message
+  );
 }
 
 function cut(text: string, length: number): string {

@@ -77,6 +77,9 @@ const RECORDS = ["headers", "providerOptions"] as const satisfies readonly (keyo
 /** The config with an observer's wishes merged in. Models, tools, functions and everything unknown are ignored. */
 export function mergeTurnConfig(config: TurnConfig, patch: TurnConfig): TurnConfig {
   const plain = PLAIN.filter((key) => patch[key] !== undefined).map((key) => [key, patch[key]]);
-  const records = RECORDS.filter((key) => patch[key] !== undefined).map((key) => [key, { ...config[key], ...patch[key] }]);
+  const records = RECORDS.filter((key) => patch[key] !== undefined).map((key) => [
+    key,
+    { ...config[key], ...patch[key] }
+  ]);
   return { ...config, ...Object.fromEntries([...plain, ...records]) };
 }

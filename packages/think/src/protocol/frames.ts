@@ -15,6 +15,7 @@ export const FRAME = {
   toolResult: "cf_agent_tool_result",
   toolApproval: "cf_agent_tool_approval",
   resumeRequest: "cf_agent_stream_resume_request",
+  streamPending: "cf_agent_stream_pending",
   resuming: "cf_agent_stream_resuming",
   resumeAck: "cf_agent_stream_resume_ack",
   resumeNone: "cf_agent_stream_resume_none"
@@ -66,6 +67,30 @@ export interface ResumeAckFrame {
   readonly id: string;
 }
 
+/** A client ran a tool, or could not. */
+export interface ToolResultFrame {
+  readonly type: typeof FRAME.toolResult;
+  readonly toolCallId: string;
+  /** Empty when the client did not say. */
+  readonly toolName: string;
+  readonly output?: unknown;
+  /** Default: `output-available`. */
+  readonly state?: "output-available" | "output-error" | undefined;
+  readonly errorText?: string | undefined;
+  /** Whether the model goes on by itself. Default: false. */
+  readonly autoContinue?: boolean | undefined;
+  readonly clientTools?: readonly ClientToolSchema[] | undefined;
+}
+
+/** A person allowed or refused a tool call. */
+export interface ToolApprovalFrame {
+  readonly type: typeof FRAME.toolApproval;
+  readonly toolCallId: string;
+  readonly approved: boolean;
+  /** Whether the model goes on by itself. Default: false. */
+  readonly autoContinue?: boolean | undefined;
+}
+
 /** Sent by the hook's `setMessages`; read and ignored, because the server's storage is authoritative. */
 export interface ClientMessagesFrame {
   readonly type: typeof FRAME.chatMessages;
@@ -78,6 +103,8 @@ export type ClientFrame =
   | ChatClearFrame
   | ResumeRequestFrame
   | ResumeAckFrame
+  | ToolResultFrame
+  | ToolApprovalFrame
   | ClientMessagesFrame;
 
 /** How a turn ended, as told to clients. */
@@ -102,8 +129,18 @@ export interface ChatResponseFrame {
 /** A frame from the server. */
 export type ServerFrame =
   | ChatResponseFrame
-  | { readonly type: typeof FRAME.chatMessages; readonly messages: readonly UIMessage[]; readonly connect?: true }
+  | {
+      readonly type: typeof FRAME.chatMessages;
+      readonly messages: readonly UIMessage[];
+      readonly connect?: true;
+    }
   | { readonly type: typeof FRAME.chatClear }
   | { readonly type: typeof FRAME.messageUpdated; readonly message: UIMessage }
   | { readonly type: typeof FRAME.resuming; readonly id: string; readonly probeId?: string }
-  | { readonly type: typeof FRAME.resumeNone; readonly reason?: "idle"; readonly probeId?: string };
+  /** The stream does not exist yet; an offer or a refusal follows. */
+  | { readonly type: typeof FRAME.streamPending; readonly id?: string; readonly probeId?: string }
+  | {
+      readonly type: typeof FRAME.resumeNone;
+      readonly reason?: "idle" | "continuation-owned";
+      readonly probeId?: string;
+    };

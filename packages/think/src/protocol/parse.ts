@@ -19,12 +19,16 @@ export type ParsedFrame =
   | { readonly kind: "foreign" }
   | { readonly kind: "invalid"; readonly reason: string; readonly requestId?: string };
 
+const FRAME_LIMIT = `${LIMITS.inboundFrameChars / 1024 / 1024} MiB`;
+
 const inboundTypes: ReadonlySet<unknown> = new Set([
   FRAME.chatRequest,
   FRAME.chatCancel,
   FRAME.chatClear,
   FRAME.resumeRequest,
   FRAME.resumeAck,
+  FRAME.toolResult,
+  FRAME.toolApproval,
   FRAME.chatMessages
 ]);
 
@@ -32,7 +36,8 @@ export function parseClientFrame(data: unknown): ParsedFrame {
   if (typeof data !== "string" || !data.startsWith("{")) return { kind: "foreign" };
   if (data.length > LIMITS.inboundFrameChars) return oversized(data);
   const json = parseJson(data);
-  if (!json.ok) return looksLikeProtocol(data) ? { kind: "invalid", reason: json.reason } : { kind: "foreign" };
+  if (!json.ok)
+    return looksLikeProtocol(data) ? { kind: "invalid", reason: json.reason } : { kind: "foreign" };
   if (!isRecord(json.value) || !inboundTypes.has(json.value.type)) return { kind: "foreign" };
   const frame = frameSchema.safeParse(json.value);
   if (!frame.success) return invalid(firstIssue(frame.error), json.value.id);
@@ -53,7 +58,8 @@ function parseBody(text: string): BodyResult {
   const json = parseJson(text);
   if (!json.ok) return { ok: false, reason: `The request body is ${json.reason}.` };
   const body = chatBodySchema.safeParse(json.value);
-  if (!body.success) return { ok: false, reason: `The request body is malformed: ${firstIssue(body.error)}.` };
+  if (!body.success)
+    return { ok: false, reason: `The request body is malformed: ${firstIssue(body.error)}.` };
   const { messages, trigger, clientTools, ...custom } = body.data;
   return {
     ok: true,
@@ -69,14 +75,38 @@ function parseBody(text: string): BodyResult {
 
 /** A frame above the size limit is not parsed; its id is read from the ends so that the sender can be answered. */
 function oversized(data: string): ParsedFrame {
+  if (looksLike(data, FRAME.toolResult)) return oversizedResult(data);
   if (!looksLikeProtocol(data)) return { kind: "foreign" };
   const id = /"id":"([\w-]{1,200})"/.exec(ends(data))?.[1];
-  const limit = `${LIMITS.inboundFrameChars / 1024 / 1024} MiB`;
-  return invalid(`The message is larger than ${limit}. Send less, or attach large files by reference`, id);
+  return invalid(
+    `The message is larger than ${FRAME_LIMIT}. Send less, or attach large files by reference`,
+    id
+  );
+}
+
+/** The call gets an error result: dropped without a word, it would leave the model waiting for ever. */
+function oversizedResult(data: string): ParsedFrame {
+  const toolCallId = /"toolCallId":"([\w.:-]{1,200})"/.exec(ends(data))?.[1];
+  if (toolCallId === undefined) return { kind: "ignored" };
+  const errorText = `The tool's result is larger than ${FRAME_LIMIT} and was not accepted.`;
+  const autoContinue = ends(data).includes('"autoContinue":true');
+  const frame = {
+    type: FRAME.toolResult,
+    toolCallId,
+    toolName: "",
+    state: "output-error",
+    errorText,
+    autoContinue
+  } as const;
+  return { kind: "frame", frame };
 }
 
 function looksLikeProtocol(data: string): boolean {
-  return ends(data).includes(`"type":"${FRAME.chatRequest}"`);
+  return looksLike(data, FRAME.chatRequest);
+}
+
+function looksLike(data: string, type: string): boolean {
+  return ends(data).includes(`"type":"${type}"`);
 }
 
 /** Clients write `id` first and `type` last, so both ends are enough to recognise a frame. */
@@ -89,7 +119,9 @@ function invalid(reason: string, id: unknown): ParsedFrame {
   return { kind: "invalid", reason, ...requestId };
 }
 
-function firstIssue(error: { readonly issues: readonly { readonly path: PropertyKey[]; readonly message: string }[] }): string {
+function firstIssue(error: {
+  readonly issues: readonly { readonly path: PropertyKey[]; readonly message: string }[];
+}): string {
   const issue = error.issues[0];
   if (!issue) return "unknown problem";
   return issue.path.length > 0 ? `${issue.path.map(String).join(".")}: ${issue.message}` : issue.message;

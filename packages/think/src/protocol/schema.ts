@@ -20,10 +20,14 @@ export const clientToolSchema = z.object({
   parameters: z.record(z.string(), z.unknown()).optional()
 });
 
+const clientTools = z.array(clientToolSchema).max(LIMITS.clientToolsPerRequest).nullish();
+
+const toolCallId = z.string().min(1).max(LIMITS.toolCallIdChars);
+
 export const chatBodySchema = z.looseObject({
   messages: z.array(messageSchema).max(LIMITS.messagesPerRequest),
   trigger: z.enum(["submit-message", "regenerate-message"]).default("submit-message"),
-  clientTools: z.array(clientToolSchema).nullish()
+  clientTools
 });
 
 /** Frames as they arrive, before the request body inside is decoded. */
@@ -35,7 +39,30 @@ export const frameSchema = z.discriminatedUnion("type", [
   }),
   z.looseObject({ type: z.literal(FRAME.chatCancel), id: requestId }),
   z.looseObject({ type: z.literal(FRAME.chatClear) }),
-  z.looseObject({ type: z.literal(FRAME.resumeRequest), probeId: z.string().max(LIMITS.requestIdChars).optional() }),
+  z.looseObject({
+    type: z.literal(FRAME.resumeRequest),
+    probeId: z.string().max(LIMITS.requestIdChars).optional()
+  }),
   z.looseObject({ type: z.literal(FRAME.resumeAck), id: requestId }),
+  z.object({
+    type: z.literal(FRAME.toolResult),
+    toolCallId,
+    toolName: z.string().max(LIMITS.toolNameChars).default(""),
+    output: z.unknown().optional(),
+    state: z.enum(["output-available", "output-error"]).optional(),
+    // Cut, not refused: without an answer the model would wait for ever.
+    errorText: z
+      .string()
+      .transform((text) => text.slice(0, LIMITS.toolErrorChars))
+      .optional(),
+    autoContinue: z.boolean().optional(),
+    clientTools: clientTools.transform((tools) => tools ?? undefined)
+  }),
+  z.object({
+    type: z.literal(FRAME.toolApproval),
+    toolCallId,
+    approved: z.boolean(),
+    autoContinue: z.boolean().optional()
+  }),
   z.looseObject({ type: z.literal(FRAME.chatMessages) })
 ]);

@@ -1,20 +1,33 @@
 /**
- * An ordered list of messages with unique ids and constant-time lookup: the in-memory form of one conversation path.
- * The stock client uploads its whole list with every request, so looking ids up must not be linear.
+ * An ordered list of messages with unique ids, their stored sizes and constant-time lookup: the in-memory form of one conversation
+ * path. The stock client uploads its whole list with every request, so looking ids up must not be linear.
  */
 import type { UIMessage } from "ai";
 
-export class MessagePath {
-  readonly #messages: UIMessage[];
-  readonly #positions = new Map<string, number>();
+/** A message as it is stored. */
+export interface StoredMessage {
+  readonly message: UIMessage;
+  /** UTF-8 bytes of its JSON. */
+  readonly bytes: number;
+}
 
-  constructor(messages: readonly UIMessage[] = []) {
-    this.#messages = [];
-    for (const message of messages) this.push(message);
+export class MessagePath {
+  readonly #messages: UIMessage[] = [];
+  readonly #sizes: number[] = [];
+  readonly #positions = new Map<string, number>();
+  #bytes = 0;
+
+  constructor(rows: readonly StoredMessage[] = []) {
+    for (const row of rows) this.push(row);
   }
 
   get messages(): readonly UIMessage[] {
     return this.#messages;
+  }
+
+  /** UTF-8 bytes of all messages as stored. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   get leafId(): string | undefined {
@@ -26,15 +39,25 @@ export class MessagePath {
     return position === undefined ? undefined : this.#messages[position];
   }
 
-  push(message: UIMessage): void {
+  /** Stored bytes of the message at a position; 0 when there is none. */
+  sizeAt(position: number): number {
+    return this.#sizes[position] ?? 0;
+  }
+
+  push({ message, bytes }: StoredMessage): void {
     this.#positions.set(message.id, this.#messages.length);
     this.#messages.push(message);
+    this.#sizes.push(bytes);
+    this.#bytes += bytes;
   }
 
   /** Puts new content in the place of the message with the same id; nothing happens when there is none. */
-  replace(message: UIMessage): void {
+  replace({ message, bytes }: StoredMessage): void {
     const position = this.#positions.get(message.id);
-    if (position !== undefined) this.#messages[position] = message;
+    if (position === undefined) return;
+    this.#bytes += bytes - this.sizeAt(position);
+    this.#messages[position] = message;
+    this.#sizes[position] = bytes;
   }
 
   /** The path up to and including `id`; empty when it is not on the path. */
@@ -44,7 +67,8 @@ export class MessagePath {
 
   /** Drops everything after `id` (everything at all when it is not on the path). */
   cutAfter(id: string): void {
-    const dropped = this.#messages.splice((this.#positions.get(id) ?? -1) + 1);
-    for (const message of dropped) this.#positions.delete(message.id);
+    const kept = (this.#positions.get(id) ?? -1) + 1;
+    for (const message of this.#messages.splice(kept)) this.#positions.delete(message.id);
+    for (const bytes of this.#sizes.splice(kept)) this.#bytes -= bytes;
   }
 }

@@ -36,7 +36,9 @@ describe("the message accumulator", () => {
     [[1], {}]
   ])("makes tool input %j an object", (input, expected) => {
     const { parts } = partsOf({ type: "tool-input-available", ...call, input });
-    expect(parts).toEqual([{ type: "tool-read", toolCallId: "c", state: "input-available", input: expected }]);
+    expect(parts).toEqual([
+      { type: "tool-read", toolCallId: "c", state: "input-available", input: expected }
+    ]);
   });
 
   it("never takes a settled tool call back", () => {
@@ -49,7 +51,9 @@ describe("the message accumulator", () => {
       { type: "tool-output-denied", toolCallId: "c" },
       { type: "tool-approval-request", toolCallId: "c", approvalId: "a" }
     );
-    expect(parts).toEqual([{ type: "tool-read", toolCallId: "c", state: "output-available", input: {}, output: 1 }]);
+    expect(parts).toEqual([
+      { type: "tool-read", toolCallId: "c", state: "output-available", input: {}, output: 1 }
+    ]);
   });
 
   it("replaces preliminary outputs until the final one", () => {
@@ -58,7 +62,9 @@ describe("the message accumulator", () => {
       { type: "tool-output-available", toolCallId: "c", output: "10 %", preliminary: true },
       { type: "tool-output-available", toolCallId: "c", output: "done" }
     );
-    expect(parts).toEqual([{ type: "tool-read", toolCallId: "c", state: "output-available", input: {}, output: "done" }]);
+    expect(parts).toEqual([
+      { type: "tool-read", toolCallId: "c", state: "output-available", input: {}, output: "done" }
+    ]);
   });
 
   it("reports an outcome of a call it does not hold", () => {
@@ -85,7 +91,29 @@ describe("the message accumulator", () => {
       { type: "start", messageId: "theirs", messageMetadata: { a: 1 } },
       { type: "finish", messageMetadata: { b: 2 } }
     );
-    expect(accumulator.snapshot()).toEqual({ id: "theirs", role: "assistant", parts: [], metadata: { a: 1, b: 2 } });
+    expect(accumulator.snapshot()).toEqual({
+      id: "theirs",
+      role: "assistant",
+      parts: [],
+      metadata: { a: 1, b: 2 }
+    });
+  });
+
+  it("lets a tool part be replaced from outside, keeps earlier snapshots as they were and goes on from the new part", () => {
+    const { accumulator } = partsOf({ type: "tool-input-available", ...call, input: {} });
+    const before = accumulator.snapshot();
+    const answered = accumulator.updateTool(
+      "c",
+      (part) => ({ ...part, state: "output-available", output: 7 }) as never
+    );
+    expect(answered).toMatchObject({ toolCallId: "c", output: 7 });
+    expect(accumulator.updateTool("c", (part) => part)).toBeUndefined();
+    expect(accumulator.updateTool("other", (part) => ({ ...part }))).toBeUndefined();
+    accumulator.apply({ type: "tool-output-available", toolCallId: "c", output: 8 });
+    expect(accumulator.snapshot().parts).toEqual([
+      expect.objectContaining({ state: "output-available", output: 7 })
+    ]);
+    expect(before.parts).toEqual([expect.objectContaining({ state: "input-available" })]);
   });
 
   it("is empty while it holds nothing but step marks", () => {

@@ -8,6 +8,9 @@
 import type { UIMessage, UIMessageChunk } from "ai";
 import { isRecord, parseJson } from "../shared/json";
 
+/** A tool part of a message. */
+type ToolPart = Extract<UIMessage["parts"][number], { readonly toolCallId: string; readonly state: string }>;
+
 type Part = { type: string } & Record<string, unknown>;
 
 /** What a chunk meant beyond its effect on the message. */
@@ -45,13 +48,36 @@ export class MessageAccumulator {
   snapshot(): UIMessage {
     // The chunk types are the AI SDK's; the parts built from them are its message parts.
     const parts = this.#parts as unknown as UIMessage["parts"];
-    return { id: this.#id, role: "assistant", parts: [...parts], ...(this.#metadata ? { metadata: this.#metadata } : {}) };
+    return {
+      id: this.#id,
+      role: "assistant",
+      parts: [...parts],
+      ...(this.#metadata ? { metadata: this.#metadata } : {})
+    };
   }
 
   /** Ends what is still open: a turn that stopped in mid-sentence must not look as if it were still typing. */
   close(): void {
     for (const part of this.#open.values()) part.state = "done";
     this.#open.clear();
+  }
+
+  /**
+   * Changes the part of a tool call from outside the stream, such as by a client's answer. Returns the new part, or undefined when the
+   * call is not in this message or `change` gave the same part back.
+   */
+  updateTool(toolCallId: string, change: (part: ToolPart) => ToolPart): ToolPart | undefined {
+    const part = this.#tools.get(toolCallId);
+    if (!part) return undefined;
+    // Built from the AI SDK's chunks, it is one of its tool parts.
+    const current = part as unknown as ToolPart;
+    const changed = change(current);
+    if (changed === current) return undefined;
+    // Replaced, not modified: an earlier snapshot shares the old part.
+    const replacement = changed as unknown as Part;
+    this.#parts[this.#parts.indexOf(part)] = replacement;
+    this.#tools.set(toolCallId, replacement);
+    return changed;
   }
 
   apply(chunk: UIMessageChunk): ChunkEffect {
@@ -115,9 +141,17 @@ export class MessageAccumulator {
 
   #applyData(chunk: Part): ChunkEffect {
     if (chunk.transient === true) return APPLIED;
-    const same = chunk.id === undefined ? undefined : this.#parts.find((part) => part.type === chunk.type && part.id === chunk.id);
+    const same =
+      chunk.id === undefined
+        ? undefined
+        : this.#parts.find((part) => part.type === chunk.type && part.id === chunk.id);
     if (same) same.data = chunk.data;
-    else this.#parts.push({ type: chunk.type, ...(chunk.id === undefined ? {} : { id: chunk.id }), data: chunk.data });
+    else
+      this.#parts.push({
+        type: chunk.type,
+        ...(chunk.id === undefined ? {} : { id: chunk.id }),
+        data: chunk.data
+      });
     return APPLIED;
   }
 
@@ -131,14 +165,19 @@ export class MessageAccumulator {
       case "tool-input-available":
         if (!part) this.#pushTool(chunk, { state: "input-available", input: toolInput(chunk.input) });
         else if (part.state === "input-streaming") {
-          Object.assign(part, { state: "input-available", input: toolInput(chunk.input) }, callMetadataOf(chunk));
+          Object.assign(
+            part,
+            { state: "input-available", input: toolInput(chunk.input) },
+            callMetadataOf(chunk)
+          );
         }
         return APPLIED;
       case "tool-input-error":
         this.#failInput(part, chunk);
         return APPLIED;
       case "tool-approval-request":
-        if (part && !SETTLED.has(part.state)) Object.assign(part, { state: "approval-requested", approval: { id: chunk.approvalId } });
+        if (part && !SETTLED.has(part.state))
+          Object.assign(part, { state: "approval-requested", approval: { id: chunk.approvalId } });
         return APPLIED;
       case "tool-output-available":
         if (!part) return { kind: "foreign-tool", toolCallId };
@@ -170,15 +209,24 @@ export class MessageAccumulator {
 
   #pushTool(chunk: Part, fields: Record<string, unknown>): void {
     const name = String(chunk.toolName);
-    const identity = chunk.dynamic === true ? { type: "dynamic-tool", toolName: name } : { type: `tool-${name}` };
-    const part: Part = { ...identity, toolCallId: chunk.toolCallId, ...pick(chunk, "providerExecuted", "title"), ...callMetadataOf(chunk), ...fields };
+    const identity =
+      chunk.dynamic === true ? { type: "dynamic-tool", toolName: name } : { type: `tool-${name}` };
+    const part: Part = {
+      ...identity,
+      toolCallId: chunk.toolCallId,
+      ...pick(chunk, "providerExecuted", "title"),
+      ...callMetadataOf(chunk),
+      ...fields
+    };
     this.#tools.set(String(chunk.toolCallId), part);
     this.#parts.push(part);
   }
 }
 
 function metadataOf(chunk: object): Record<string, unknown> {
-  return "providerMetadata" in chunk && chunk.providerMetadata !== undefined ? { providerMetadata: chunk.providerMetadata } : {};
+  return "providerMetadata" in chunk && chunk.providerMetadata !== undefined
+    ? { providerMetadata: chunk.providerMetadata }
+    : {};
 }
 
 function callMetadataOf(chunk: Part): Record<string, unknown> {

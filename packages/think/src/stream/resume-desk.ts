@@ -10,6 +10,7 @@ import type { UIMessage, UIMessageChunk } from "ai";
 import { createResponseEncoder, encodeFrame, type ResponseEnd } from "../protocol/encode";
 import { FRAME } from "../protocol/frames";
 import { messageToChunks } from "./message-chunks";
+import { answerAcknowledgement, answerRequest, type ResumeClaim } from "./resume-decisions";
 import type { ResumableStream } from "./resumable-stream";
 import type { StreamRecord } from "./stream-store";
 
@@ -20,13 +21,14 @@ export interface ResumeHost {
   message(id: string): UIMessage | undefined;
   /** Turns an orphaned stream into a stored message and marks it ended. */
   settleOrphan(): void;
+  /** What a continuation has to say to a connection that asks, given the stream that could be offered now. */
+  claim(connectionId: string, activeRequestId: string | null): ResumeClaim;
 }
 
 export class ResumeDesk {
   readonly #stream: ResumableStream;
   readonly #host: ResumeHost;
-  readonly #waiting = new Set<string>();
-  /** `excluded` is read for every chunk, the set changes rarely. */
+  /** Connections that must not get live chunks now (I1). Read for every chunk, changed rarely: replaced, never modified. */
   #excluded: readonly string[] = [];
 
   constructor(stream: ResumableStream, host: ResumeHost) {
@@ -36,56 +38,93 @@ export class ResumeDesk {
 
   /** Connections that must not get live chunks now (I1). */
   get excluded(): readonly string[] {
-    if (this.#excluded.length !== this.#waiting.size) this.#excluded = [...this.#waiting];
     return this.#excluded;
   }
 
   /** A connection arrived. Returns whether it was offered a running stream (and must not get a message list). */
   greet(connectionId: string): boolean {
     const active = this.#stream.active;
-    if (!active) return false;
-    this.#offer(connectionId, active.requestId);
-    this.#waiting.add(connectionId);
-    return true;
+    if (active) this.#offer(connectionId, { requestId: active.requestId, exclude: true });
+    return active !== null;
   }
 
-  /** A connection asks whether there is anything to resume. It always gets an answer. */
+  /** A connection asks whether there is anything to resume. It gets an answer, or a promise of one. */
   request(connectionId: string, probeId: string | undefined): void {
-    const record = this.#stream.record;
-    if (record && record.status !== "completed") {
-      this.#offer(connectionId, record.requestId, probeId);
-      if (record.status === "streaming") this.#waiting.add(connectionId);
-      return;
-    }
+    const claim = this.#host.claim(connectionId, this.#stream.active?.requestId ?? null);
+    const answer = answerRequest(this.#stream.record, claim);
     const probe = probeId === undefined ? {} : { probeId };
-    this.#host.send(connectionId, encodeFrame({ type: FRAME.resumeNone, reason: "idle", ...probe }));
+    switch (answer.kind) {
+      case "offer":
+        return this.#offer(connectionId, answer, probe);
+      case "hold":
+        return void this.#host.send(
+          connectionId,
+          encodeFrame({ type: FRAME.streamPending, id: answer.requestId, ...probe })
+        );
+      case "none":
+        return void this.#host.send(
+          connectionId,
+          encodeFrame({ type: FRAME.resumeNone, reason: answer.reason, ...probe })
+        );
+    }
+  }
+
+  /** Offers the stream that has just started to a connection that waited for it. */
+  invite(connectionId: string): void {
+    const active = this.#stream.active;
+    if (active) this.#offer(connectionId, { requestId: active.requestId, exclude: true });
+    else this.decline(connectionId);
+  }
+
+  /** Tells a connection that waited that nothing comes. */
+  decline(connectionId: string): void {
+    this.#host.send(connectionId, encodeFrame({ type: FRAME.resumeNone, reason: "idle" }));
   }
 
   /** A connection accepts an offer. */
   acknowledge(connectionId: string, requestId: string): void {
     const record = this.#stream.record;
-    const matches = record?.requestId === requestId;
-    // An answer to an older offer must not open the gate of I1.
-    if (record?.status === "streaming" && !matches) return;
-    this.#waiting.delete(connectionId);
-    if (record && matches) this.#replay(connectionId, record);
+    const acceptance = answerAcknowledgement(record, requestId);
+    if (acceptance === "ignore") return;
+    this.#include(connectionId);
+    if (record && acceptance === "replay") this.#replay(connectionId, record);
     else this.#end(connectionId, { requestId, continuation: false }, { outcome: "completed" });
   }
 
   leave(connectionId: string): void {
-    this.#waiting.delete(connectionId);
+    this.#include(connectionId);
   }
 
   /** The stream ended: those who never acknowledged still get the terminal frame. Returns them: they missed the chunks. */
   release(): readonly string[] {
-    const released = this.excluded;
-    this.#waiting.clear();
+    const released = this.#excluded;
+    this.#excluded = [];
     return released;
   }
 
-  #offer(connectionId: string, id: string, probeId?: string): void {
-    const probe = probeId === undefined ? {} : { probeId };
-    this.#host.send(connectionId, encodeFrame({ type: FRAME.resuming, id, ...probe }));
+  /** Another stream takes the place of this one: whoever was offered it and has not accepted gets its end now, or would wait for ever. */
+  dismiss(): void {
+    const record = this.#stream.record;
+    const released = this.release();
+    if (record) for (const connectionId of released) this.#end(connectionId, record, endOf(record));
+  }
+
+  #offer(
+    connectionId: string,
+    { requestId, exclude }: { requestId: string; exclude: boolean },
+    probe: { probeId?: string } = {}
+  ): void {
+    const isSent = this.#host.send(
+      connectionId,
+      encodeFrame({ type: FRAME.resuming, id: requestId, ...probe })
+    );
+    if (isSent && exclude && !this.#excluded.includes(connectionId))
+      this.#excluded = [...this.#excluded, connectionId];
+  }
+
+  #include(connectionId: string): void {
+    if (this.#excluded.includes(connectionId))
+      this.#excluded = this.#excluded.filter((id) => id !== connectionId);
   }
 
   #replay(connectionId: string, record: StreamRecord): void {
@@ -106,14 +145,22 @@ export class ResumeDesk {
 
   #sendChunks(connectionId: string, record: StreamRecord, chunks: readonly UIMessageChunk[]): boolean {
     const encoder = createResponseEncoder(record);
-    return chunks.every((chunk, seq) => this.#host.send(connectionId, encoder.chunk(JSON.stringify(chunk), seq, true)));
+    return chunks.every((chunk, seq) =>
+      this.#host.send(connectionId, encoder.chunk(JSON.stringify(chunk), seq, true))
+    );
   }
 
-  #end(connectionId: string, stream: { readonly requestId: string; readonly continuation: boolean }, end: ResponseEnd): void {
+  #end(
+    connectionId: string,
+    stream: { readonly requestId: string; readonly continuation: boolean },
+    end: ResponseEnd
+  ): void {
     this.#host.send(connectionId, createResponseEncoder(stream).end(end, true));
   }
 }
 
 function endOf(record: StreamRecord): ResponseEnd {
-  return record.status === "error" ? { outcome: "error", error: record.error ?? "" } : { outcome: "completed" };
+  return record.status === "error"
+    ? { outcome: "error", error: record.error ?? "" }
+    : { outcome: "completed" };
 }

@@ -4,6 +4,7 @@
  * I1. Nothing a client sends can throw out of a handler.
  * I2. Every accepted request id gets exactly one terminal frame: from the turn, or from here when no turn came of it.
  */
+import type { ClientTools } from "../client-tools/client-tools";
 import { createResponseEncoder, encodeFrame, type ResponseEnd } from "../protocol/encode";
 import { FRAME, type ClientFrame } from "../protocol/frames";
 import { parseClientFrame } from "../protocol/parse";
@@ -19,6 +20,9 @@ export interface ChatTransportOptions {
   readonly turns: Turns;
   readonly conversation: Conversation;
   readonly desk: ResumeDesk;
+  readonly clientTools: ClientTools;
+  /** A connection is gone. */
+  readonly left: (connectionId: string) => void;
   readonly reportFailure: ReportFailure;
   /** Forgets the conversation and everything about it; the named connection is not told. */
   readonly clear: (without: readonly string[]) => void;
@@ -36,11 +40,15 @@ export class ChatTransport {
   connect(connectionId: string): void {
     const { desk, conversation, send } = this.#options;
     if (desk.greet(connectionId)) return;
-    send(connectionId, encodeFrame({ type: FRAME.chatMessages, messages: conversation.messages, connect: true }));
+    send(
+      connectionId,
+      encodeFrame({ type: FRAME.chatMessages, messages: conversation.messages, connect: true })
+    );
   }
 
   disconnect(connectionId: string): void {
     this.#options.desk.leave(connectionId);
+    this.#options.left(connectionId);
   }
 
   /** Returns whether the message was the chat's; otherwise it belongs to the agent's own handler. */
@@ -62,11 +70,13 @@ export class ChatTransport {
 
   /** The chat's own HTTP route, or undefined when the request is not for it. */
   request(url: string): Response | undefined {
-    return new URL(url).pathname.endsWith("/get-messages") ? Response.json(this.#options.conversation.messages) : undefined;
+    return new URL(url).pathname.endsWith("/get-messages")
+      ? Response.json(this.#options.conversation.messages)
+      : undefined;
   }
 
   #handle(connectionId: string, frame: ClientFrame): void | Promise<void> {
-    const { turns, desk, requests, clear } = this.#options;
+    const { turns, desk, requests, clientTools, clear } = this.#options;
     switch (frame.type) {
       case FRAME.chatRequest:
         return requests.handle(connectionId, frame);
@@ -78,6 +88,10 @@ export class ChatTransport {
         return desk.request(connectionId, frame.probeId);
       case FRAME.resumeAck:
         return desk.acknowledge(connectionId, frame.id);
+      case FRAME.toolResult:
+        return clientTools.result(connectionId, frame);
+      case FRAME.toolApproval:
+        return clientTools.approval(connectionId, frame);
       case FRAME.chatMessages:
         return;
     }
@@ -86,7 +100,11 @@ export class ChatTransport {
   #refuse(connectionId: string, requestId: string | undefined, reason: string): void {
     if (requestId === undefined) return;
     const error = new ThinkError(reason, { code: "invalid-request" });
-    const { text } = this.#options.reportFailure(error, { requestId, stage: "parse", messagesPersisted: false });
+    const { text } = this.#options.reportFailure(error, {
+      requestId,
+      stage: "parse",
+      messagesPersisted: false
+    });
     const end: ResponseEnd = { outcome: "error", error: text };
     this.#options.send(connectionId, createResponseEncoder({ requestId, continuation: false }).end(end));
   }

@@ -1,7 +1,9 @@
 import { routeAgentRequest } from "agents";
 
 export { BareAgent, ChatAgent } from "./chat-agents";
+export { ClientToolsAgent } from "./client-tools-agents";
 export { LoopTestAgent } from "./loop-agents";
+export { LoopMcpServer } from "./loop-mcp-server";
 export { TestingChat } from "./testing-agents";
 export { ToolsLab } from "./tools-agents";
 export { Librarian } from "./testing-docs-agent";

@@ -40,12 +40,19 @@ export function useLoop(name: string, setup: LoopSetup): void {
   setups.set(name, setup);
 }
 
-/** Adds two numbers; the tool of most tests. */
-export const add = tool({
-  description: "Adds two numbers.",
-  inputSchema: z.object({ a: z.number(), b: z.number() }),
-  execute: ({ a, b }) => ({ sum: a + b })
-});
+export interface AddInput {
+  readonly a: number;
+  readonly b: number;
+}
+
+/** The tool of most tests. Without an argument it adds two numbers. */
+export function addTool(
+  execute: (input: AddInput, options: unknown) => unknown = ({ a, b }) => ({ sum: a + b }),
+  extra: { readonly needsApproval?: boolean } = {}
+): ToolSet[string] {
+  const inputSchema = z.object({ a: z.number(), b: z.number() });
+  return tool({ description: "Adds two numbers.", inputSchema, execute: execute as never, ...extra });
+}
 
 export class LoopTestAgent extends Think {
   /** Events that went to the observability sink. */
@@ -66,7 +73,7 @@ export class LoopTestAgent extends Think {
   }
 
   override getTools(): ToolSet {
-    return this.#setup.tools ?? { add };
+    return this.#setup.tools ?? { add: addTool() };
   }
 
   override getSystemPrompt(): string {

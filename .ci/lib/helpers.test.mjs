@@ -1,0 +1,134 @@
+import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { findAddress } from "./address.mjs";
+import { mapPositions } from "./docs-project.mjs";
+import { filesBelow, fingerprint } from "./fingerprint.mjs";
+import { lineDiff } from "./line-diff.mjs";
+import { singleVersions } from "./lockfile.mjs";
+import { portProblem } from "./port.mjs";
+import { run } from "./run.mjs";
+import { stamp } from "./stamp.mjs";
+import { unexpectedEntries } from "./top-level.mjs";
+
+let folder = "";
+
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), "think-tooling-"));
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("the fingerprint", () => {
+  it("changes with contents and names, and not with dependencies or build results", () => {
+    const file = path.join(folder, "a.txt");
+    const current = () => fingerprint(folder, filesBelow(folder));
+    writeFileSync(file, "one");
+    const first = current();
+    mkdirSync(path.join(folder, "node_modules"));
+    writeFileSync(path.join(folder, "node_modules", "b.txt"), "");
+    expect(current()).toBe(first);
+    writeFileSync(file, "two");
+    expect(current()).not.toBe(first);
+    writeFileSync(file, "one");
+    writeFileSync(path.join(folder, "c.txt"), "");
+    expect(current()).not.toBe(first);
+  });
+});
+
+describe("a stamp", () => {
+  it("matches only what was written last, and nothing after it was cleared", () => {
+    const work = stamp("work", folder);
+    expect(work.matches("a")).toBe(false);
+    work.write("a");
+    expect(work.matches("a")).toBe(true);
+    expect(work.matches("b")).toBe(false);
+    work.clear();
+    expect(work.matches("a")).toBe(false);
+  });
+});
+
+describe("the address of a server", () => {
+  it("is found once its port is complete, with colours around it", () => {
+    const escape = String.fromCharCode(27);
+    expect(findAddress("Local: http://localhost:51")).toBeUndefined();
+    expect(findAddress(`Local: http://localhost:${escape}[1m5173${escape}[22m/ \n`)).toBe(
+      "http://localhost:5173/"
+    );
+    expect(findAddress("Ready on http://127.0.0.1:8787\n")).toBe("http://127.0.0.1:8787");
+    expect(findAddress("see https://example.com:80/ ")).toBeUndefined();
+  });
+});
+
+describe("the line difference", () => {
+  it("shows changed lines only, with their numbers", () => {
+    expect(lineDiff("a\nb\nc", "a\nx\nc\nd")).toEqual(["2 - b", "2 + x", "4 + d"]);
+    expect(lineDiff("same", "same")).toEqual([]);
+  });
+});
+
+describe("the lockfile", () => {
+  it("gives the packages that have one version", () => {
+    const lockfile = `packages:\n\n  '@a/b@1.2.3':\n    resolution: {}\n\n  c@1.0.0:\n    x: y\n\n  c@2.0.0:\n    x: y\n\nsnapshots:\n\n  d@1.0.0:\n    x: y\n`;
+    expect(singleVersions(lockfile)).toEqual({ "@a/b": "1.2.3" });
+  });
+});
+
+describe("positions in the documentation", () => {
+  it("point to the Markdown file", () => {
+    const origins = new Map([["blocks/README-md/line-7.ts", { document: "README.md", line: 7 }]]);
+    expect(mapPositions("blocks/README-md/line-7.ts(3,5): error TS1: no", origins)).toBe(
+      "README.md:9:5: error TS1: no"
+    );
+    expect(mapPositions("other.ts(3,5): error", origins)).toBe("other.ts(3,5): error");
+  });
+});
+
+describe("the top level", () => {
+  it("accepts the fixed names, dot-files and generated folders, and names the rest", () => {
+    expect(unexpectedEntries(["docs", ".ci", "node_modules", "notes.txt"], ["docs"])).toEqual(["notes.txt"]);
+  });
+});
+
+describe("running a program", () => {
+  it("gives output and exit code, also when the program does not exist", async () => {
+    const said = await run(process.execPath, [
+      "-e",
+      "console.log(1); console.error(2); process.exitCode = 3"
+    ]);
+    expect(said).toMatchObject({ code: 3, stdout: "1\n" });
+    expect(said.output).toContain("2");
+    expect((await run(path.join(folder, "missing"), [])).code).not.toBe(0);
+  });
+
+  it("ends a program that takes too long, and says so", async () => {
+    const { code, output } = await run(process.execPath, ["-e", "setInterval(() => {}, 1000)"], {
+      timeout: 200
+    });
+    expect(code).not.toBe(0);
+    expect(output).toContain("ran longer than 0.2 s");
+  });
+});
+
+describe("the wanted port", () => {
+  it("may be left out, and must be a number", async () => {
+    expect(await portProblem(undefined)).toBeUndefined();
+    expect(await portProblem("")).toBeUndefined();
+    expect(await portProblem("eighty")).toContain('PORT is "eighty"');
+    expect(await portProblem("70000")).toContain("1 to 65535");
+  });
+
+  it("is refused while another program has it", async () => {
+    const server = createServer().listen(0, "localhost");
+    await once(server, "listening");
+    const address = server.address();
+    const port = String(typeof address === "object" ? address?.port : "");
+    expect(await portProblem(port)).toContain(`Port ${port} is taken`);
+    server.close();
+    await once(server, "close");
+    expect(await portProblem(port)).toBeUndefined();
+  });
+});

@@ -1,0 +1,59 @@
+// The steps of `pnpm verify` (and so of `npm test` and the CI), in order.
+import path from "node:path";
+import { bin, cache, fromRoot } from "./lib/paths.mjs";
+
+/**
+ * @typedef {object} Step
+ * @property {string} name
+ * @property {string} command
+ * @property {readonly string[]} args
+ * @property {readonly string[]} [needs] Steps without which this one cannot run.
+ * @property {string} [report] Where the step's vitest report is written.
+ */
+
+/**
+ * @param {string} name
+ * @param {string} script A file of `.ci`, with arguments.
+ * @param {readonly string[]} [needs]
+ * @returns {Step}
+ */
+function script(name, script, needs = []) {
+  const [file = "", ...args] = script.split(" ");
+  return { name, command: bin("node"), args: [fromRoot(".ci", file), ...args], needs };
+}
+
+/**
+ * @param {string} name
+ * @param {readonly string[]} args
+ * @param {readonly string[]} [needs]
+ * @returns {Step}
+ */
+function tests(name, args, needs = []) {
+  const report = path.join(cache, "reports", `${name.replace(/\W+/g, "-")}.json`);
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+  return { name, command: bin("vitest"), args: ["run", ...args, ...reporters], needs, report };
+}
+
+/** @param {string} project */
+const project = (project) => ["--config", "vitest.workspace.ts", "--project", project];
+
+/** @type {readonly Step[]} */
+export const steps = [
+  script("typecheck", "typecheck.mjs"),
+  { name: "lint", command: bin("oxlint"), args: ["--deny-warnings"] },
+  { name: "format", command: bin("oxfmt"), args: ["--check", "."] },
+  script("boundaries", "boundaries.mjs"),
+  script("build", "build.mjs"),
+  script("packages", "packages.mjs", ["build"]),
+  script("api reports", "api-report.mjs", ["build"]),
+  script("docs", "docs.mjs", ["build"]),
+  tests("tooling tests", ["--config", ".ci/vitest.config.mjs"]),
+  tests("unit tests", project("unit")),
+  tests("workers tests", project("workers")),
+  tests("workers tests, ai 6", project("workers-ai6")),
+  tests("browser tests", project("browser"), ["build"]),
+  script("consumer", "consumer.mjs", ["build"])
+];
+
+/** Proves that a fresh clone starts. Only in CI: it takes a while, and it sees committed files only. */
+export const freshClone = script("fresh clone", "fresh-clone.mjs --only=start");

@@ -1,0 +1,109 @@
+/**
+ * The two generations of the stock client behind one small face. Each tab loads a copy of the chat hook's module of its
+ * own, because the module caches histories for as long as a page lives, and two tabs are two pages.
+ */
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+import { useAgent as useCurrentAgent } from "agents/react";
+import {
+  chatHookFile as oldHookFile,
+  useAgent as useOldAgent,
+  type ChatHooks as OldHooks
+} from "@cloudflare/think-client-tests-old";
+
+/** A message as a page shows it. */
+export interface PageMessage {
+  readonly id: string;
+  readonly role: string;
+  readonly parts: readonly PagePart[];
+}
+
+/** A part of a message; which fields there are depends on the type. */
+export interface PagePart {
+  readonly type: string;
+  readonly text?: string;
+  readonly state?: string;
+  readonly toolCallId?: string;
+  readonly input?: unknown;
+  readonly output?: unknown;
+  readonly approval?: { readonly id: string; readonly approved?: boolean };
+}
+
+/** What the hook gives a page, as far as the tests look at it. */
+export interface ChatView {
+  readonly messages: readonly PageMessage[];
+  readonly status: "submitted" | "streaming" | "ready" | "error";
+  readonly error: Error | undefined;
+  readonly isStreaming: boolean;
+  readonly isServerStreaming: boolean;
+  readonly isRecovering: boolean;
+  readonly sendMessage: (message: { readonly text: string }) => Promise<void>;
+  readonly regenerate: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+  readonly clearHistory: () => void;
+  readonly addToolApprovalResponse: (answer: { readonly id: string; readonly approved: boolean }) => void;
+}
+
+/** What a page wants from its chat. */
+export interface PageOptions {
+  readonly host: string;
+  /** Name of the conversation. */
+  readonly name: string;
+  /** Runs the page's own tool and gives its output. */
+  readonly locate: () => Promise<unknown>;
+}
+
+/** A client generation: gives each tab a hook of its own. */
+export interface Client {
+  readonly name: string;
+  readonly load: (tab: number) => Promise<(options: PageOptions) => ChatView>;
+}
+
+/** Reconnecting waits seconds by default, so that a crowd of pages spreads out; one page need not. */
+const RECONNECT = { minReconnectionDelay: 20, maxReconnectionDelay: 50 };
+
+/** `@cloudflare/ai-chat` 0.12.2, which re-exports the hook of `agents` 0.32.0, on AI SDK 7. */
+export const currentClient: Client = {
+  name: "0.12.2",
+  async load(tab) {
+    const file = createRequire(import.meta.url).resolve("agents/chat/react");
+    const { useAgentChat } = await copyOf<typeof import("agents/chat/react")>(file, tab);
+    return ({ host, name, locate }) => {
+      const agent = useCurrentAgent({ agent: "Chat", name, host, ...RECONNECT });
+      return useAgentChat({
+        agent,
+        tools: { locate: { ...LOCATE, execute: locate } },
+        onToolCall: async ({ toolCall, addToolOutput }) =>
+          addToolOutput({ toolCallId: toolCall.toolCallId, output: await locate() })
+      });
+    };
+  }
+};
+
+/** `@cloudflare/ai-chat` 0.8.6 with `agents` 0.16.2, on AI SDK 6. */
+export const oldClient: Client = {
+  name: "0.8.6",
+  async load(tab) {
+    const { useAgentChat } = await copyOf<OldHooks>(oldHookFile, tab);
+    return ({ host, name, locate }) => {
+      const agent = useOldAgent({ agent: "Chat", name, host, ...RECONNECT });
+      return useAgentChat({
+        agent,
+        tools: { locate: { ...LOCATE, execute: locate } },
+        onToolCall: async ({ toolCall, addToolOutput }) =>
+          addToolOutput({ toolCallId: toolCall.toolCallId, output: await locate() })
+      });
+    };
+  }
+};
+
+/** The tool that runs in the page; the model learns of it from each request. */
+const LOCATE = {
+  description: "Where the user is.",
+  parameters: { type: "object", properties: { precise: { type: "boolean" } } }
+} as const;
+
+/** Node takes addresses that differ in the query for different modules. */
+async function copyOf<Module>(file: string, tab: number): Promise<Module> {
+  return await import(`${pathToFileURL(file).href}?tab=${tab}`);
+}

@@ -1,0 +1,158 @@
+/**
+ * One browser tab: a page with the stock hook, on a line of its own. Everything the hook gives is recorded, and tests
+ * wait for a state of the page instead of sleeping.
+ */
+import { createElement, Suspense, useEffect } from "react";
+import { createRoot, type Root } from "react-dom/client";
+import { inject } from "vitest";
+import type { ChatView, Client, PageMessage } from "./clients";
+import { openLine, type Line } from "./line";
+
+/** Longest wait for a state of the page (milliseconds). */
+const PATIENCE = 7000;
+
+let tabs = 0;
+
+export class Tab {
+  readonly #client: Client;
+  readonly #name: string;
+  readonly line: Line;
+  readonly #views: ChatView[] = [];
+  readonly #watchers = new Set<() => void>();
+  #root: Root | undefined;
+  #wasRecovering = false;
+  /** How often the page ran its own tool. */
+  toolRuns = 0;
+
+  private constructor(client: Client, name: string, line: Line) {
+    this.#client = client;
+    this.#name = name;
+    this.line = line;
+  }
+
+  /** Opens a page on a conversation; the history is there when it resolves. */
+  static async open(client: Client, name: string): Promise<Tab> {
+    const tab = new Tab(client, name, await openLine(inject("serverPort")));
+    await tab.load();
+    return tab;
+  }
+
+  /** What the page shows now. */
+  get view(): ChatView {
+    const view = this.#views.at(-1);
+    if (view === undefined) throw new Error("The page shows nothing yet; wait for load().");
+    return view;
+  }
+
+  get messages(): readonly PageMessage[] {
+    return this.view.messages;
+  }
+
+  /** The text of the last message. */
+  get lastText(): string {
+    return textOf(this.messages.at(-1));
+  }
+
+  /** Whether the page ever said that it was recovering. */
+  get wasRecovering(): boolean {
+    return this.#wasRecovering;
+  }
+
+  /** Loads the page anew, as a browser does: the old one vanishes without a goodbye. */
+  async reload(): Promise<void> {
+    this.leave();
+    await this.load();
+  }
+
+  /** Closes the page; the line stays. */
+  leave(): void {
+    this.line.cut();
+    this.#root?.unmount();
+    this.#root = undefined;
+    this.#views.length = 0;
+  }
+
+  async close(): Promise<void> {
+    this.leave();
+    await this.line.close();
+  }
+
+  async load(): Promise<void> {
+    tabs += 1;
+    const useChat = await this.#client.load(tabs);
+    const options = {
+      host: `127.0.0.1:${this.line.port}`,
+      name: this.#name,
+      locate: async () => {
+        this.toolRuns += 1;
+        return { city: "Lisbon" };
+      }
+    };
+    const Page = () => {
+      const view = useChat(options);
+      useEffect(() => this.#show(view));
+      return null;
+    };
+    this.#root = createRoot(document.createElement("div"));
+    this.#root.render(createElement(Suspense, { fallback: null }, createElement(Page)));
+    await this.until("the page to load", () => true);
+  }
+
+  /** Resolves as soon as the page is in a state; rejects with what it shows instead. */
+  async until(wanted: string, condition: (view: ChatView) => boolean): Promise<ChatView> {
+    return await new Promise((resolve, reject) => {
+      const look = (): void => {
+        const view = this.#views.at(-1);
+        if (view === undefined || !condition(view)) return;
+        settle();
+        resolve(view);
+      };
+      const settle = (): void => {
+        clearTimeout(timer);
+        this.#watchers.delete(look);
+      };
+      const timer = setTimeout(() => {
+        settle();
+        reject(new Error(`Waited ${PATIENCE} ms for ${wanted}. The page shows ${this.#describe()}`));
+      }, PATIENCE);
+      this.#watchers.add(look);
+      look();
+    });
+  }
+
+  /** Waits until the last message ends with a text and nothing is going on any more. */
+  async answered(ending: string): Promise<void> {
+    await this.until(
+      `an answer that ends with "${ending}"`,
+      (view) => isIdle(view) && textOf(view.messages.at(-1)).endsWith(ending)
+    );
+  }
+
+  /** Sends a message; does not wait for the answer. */
+  send(text: string): void {
+    void this.view.sendMessage({ text });
+  }
+
+  #show(view: ChatView): void {
+    if (view.isRecovering) this.#wasRecovering = true;
+    this.#views.splice(0, this.#views.length, view);
+    for (const look of [...this.#watchers]) look();
+  }
+
+  #describe(): string {
+    const view = this.#views.at(-1);
+    if (view === undefined) return "nothing.";
+    const { messages, status, isServerStreaming, error } = view;
+    return JSON.stringify({ status, isServerStreaming, error: error?.message, messages }, undefined, 1);
+  }
+}
+
+/** The text of a message, its parts joined. */
+export function textOf(message: PageMessage | undefined): string {
+  return (message?.parts ?? []).map((part) => (part.type === "text" ? (part.text ?? "") : "")).join("");
+}
+
+/** Whether the page neither waits for anything nor receives anything. */
+export function isIdle({ status, isStreaming }: ChatView): boolean {
+  return (status === "ready" || status === "error") && !isStreaming;
+}

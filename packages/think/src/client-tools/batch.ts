@@ -1,0 +1,46 @@
+/**
+ * Whether the model can go on: what the latest answer's tool calls say about it. Pure; the barrier of the continuation.
+ */
+import type { UIMessage } from "ai";
+import type { ClientToolSchema } from "../protocol/frames";
+import { isToolPart, type ToolPart } from "../session/parts";
+
+/** `waiting`: a call has no outcome yet. `ready`: there is something new for the model. `nothing`: it has had the last word. */
+export type BatchState = "ready" | "waiting" | "nothing";
+
+const OPEN: ReadonlySet<string> = new Set(["input-available", "approval-requested"]);
+const ANSWERED: ReadonlySet<string> = new Set([
+  "output-available",
+  "output-error",
+  "output-denied",
+  "approval-responded"
+]);
+
+export function batchOf(messages: readonly UIMessage[]): BatchState {
+  const position = messages.findLastIndex((message) => message.role === "assistant");
+  const latest = messages[position];
+  if (!latest) return "nothing";
+  if (latest.parts.some((part) => isToolPart(part) && OPEN.has(part.state))) return "waiting";
+  // Something was said to the model after its answer: it has not had the last word.
+  if (position < messages.length - 1) return "ready";
+  const lastStep = latest.parts.slice(latest.parts.findLastIndex((part) => part.type === "step-start") + 1);
+  return lastStep.some((part) => isToolPart(part) && ANSWERED.has(part.state)) ? "ready" : "nothing";
+}
+
+/** Whether a person or a client still has to answer: an approval, or a call of a tool that runs in the client. */
+export function hasOpenQuestion(
+  messages: readonly UIMessage[],
+  clientTools: readonly ClientToolSchema[]
+): boolean {
+  const names = new Set(clientTools.map((tool) => tool.name));
+  const isOpen = (part: ToolPart) =>
+    part.state === "approval-requested" || (part.state === "input-available" && names.has(toolName(part)));
+  return messages.some(
+    (message) =>
+      message.role === "assistant" && message.parts.some((part) => isToolPart(part) && isOpen(part))
+  );
+}
+
+function toolName(part: ToolPart): string {
+  return part.type === "dynamic-tool" ? part.toolName : part.type.slice("tool-".length);
+}

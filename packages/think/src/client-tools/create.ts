@@ -1,0 +1,89 @@
+/**
+ * Builds the client tools of one agent from the modules they work with. Called once, by `compose`.
+ */
+import { encodeFrame } from "../protocol/encode";
+import { FRAME } from "../protocol/frames";
+import type { Conversation } from "../session/conversation";
+import type { Clock, Ids } from "../shared/clock";
+import type { ResumableStream } from "../stream/resumable-stream";
+import type { ResumeDesk } from "../stream/resume-desk";
+import type { RequestContext } from "../turn/request-context";
+import type { Turns } from "../turn/turns";
+import { ToolUpdates } from "./apply";
+import { batchOf, hasOpenQuestion } from "./batch";
+import { ClientTools } from "./client-tools";
+import { Continuations } from "./continuations";
+import { Stability } from "./stability";
+
+export interface ClientToolsParts {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly turns: Turns;
+  readonly stream: ResumableStream;
+  readonly desk: ResumeDesk;
+  readonly conversation: Conversation;
+  readonly context: RequestContext;
+  readonly settleOrphan: () => void;
+  readonly broadcast: (frame: string, without: readonly string[]) => void;
+}
+
+export interface ClientToolsModule {
+  /** The frames and the questions of the class. */
+  readonly tools: ClientTools;
+  readonly updates: ToolUpdates;
+  readonly continuations: Continuations;
+  /** A turn has left the stage. */
+  stageFree(): void;
+  /** Every turn was ended. */
+  reset(): void;
+}
+
+export function createClientTools(parts: ClientToolsParts): ClientToolsModule {
+  const { clock, ids, turns, stream, desk, conversation, context, broadcast } = parts;
+
+  const updates = new ToolUpdates({
+    live: () => turns.live?.accumulator,
+    record: (chunk) => void (stream.isLive && stream.append(chunk, JSON.stringify(chunk))),
+    settleOrphan: parts.settleOrphan,
+    messages: conversation,
+    broadcast: (message) => broadcast(encodeFrame({ type: FRAME.messageUpdated, message }), [])
+  });
+
+  const continuations: Continuations = new Continuations({
+    ...{ clock, ids },
+    streaming: () => turns.live !== undefined,
+    batch: () => batchOf(conversation.messages),
+    run: (requestId, prepare) =>
+      turns.run({
+        requestId,
+        continuation: true,
+        clientTools: context.clientTools,
+        body: context.body,
+        prepare
+      }),
+    offer: (connectionId) => desk.invite(connectionId),
+    decline: (connectionId) => desk.decline(connectionId),
+    settled: () => stability.changed()
+  });
+
+  const openQuestion = () => hasOpenQuestion(conversation.messages, context.clientTools);
+  const stability = new Stability({
+    clock,
+    isStable: () => turns.size === 0 && !continuations.isUnderWay && !openQuestion(),
+    whenIdle: () => turns.whenIdle()
+  });
+
+  return {
+    tools: new ClientTools({ updates, continuations, context, stability, hasOpenQuestion: openQuestion }),
+    updates,
+    continuations,
+    stageFree() {
+      continuations.stageFree();
+      stability.changed();
+    },
+    reset() {
+      continuations.reset();
+      stability.changed();
+    }
+  };
+}

@@ -1,0 +1,93 @@
+/**
+ * Finds large rows outside the memory window, without loading them, and remembers how far it has looked: in memory for the life of
+ * the object, durably when the way was long. Used by the media eviction.
+ */
+import { isRecord } from "../shared/json";
+import type { ConfigStore } from "../storage/config-store";
+import type { MediaSettings } from "./media-settings";
+import { MESSAGE_LIMITS } from "./message-limits";
+import type { RowSize } from "./path-reader";
+
+export interface OlderRows {
+  /** The newest message of the path that is not in memory. */
+  readonly olderId: string | null;
+  readonly current: { readonly messages: readonly unknown[] };
+  olderSizes(): Iterable<RowSize>;
+}
+
+/** Key in `think_config`. */
+const CHECKPOINT_KEY = "mediaExamined";
+
+export class OlderMedia {
+  readonly #path: OlderRows;
+  readonly #config: ConfigStore;
+  /** Large rows still to be looked into, oldest first. */
+  readonly #found = new Map<string, RowSize>();
+  #lookedFrom = "";
+  /** The newest row that has been looked at; those before it have been too. */
+  #top: string | undefined;
+  #walked = 0;
+
+  constructor(path: OlderRows, config: ConfigStore) {
+    this.#path = path;
+    this.#config = config;
+  }
+
+  /** Whether `rows` would have to read, or has rows left over. */
+  hasWork(settings: MediaSettings): boolean {
+    return (
+      this.#found.size > 0 || (this.#path.olderId !== null && this.#place(settings) !== this.#lookedFrom)
+    );
+  }
+
+  /** Large rows that have not been settled. */
+  rows(settings: MediaSettings): RowSize[] {
+    if (this.#path.olderId !== null && this.#place(settings) !== this.#lookedFrom) this.#look(settings);
+    return [...this.#found.values()];
+  }
+
+  settle(id: string): void {
+    this.#found.delete(id);
+  }
+
+  /** Remembers durably that all rows have been settled, when looking at them again would cost more than the one row this writes. */
+  checkpoint({ minPartBytes }: MediaSettings): void {
+    if (this.#found.size > 0 || this.#walked < MESSAGE_LIMITS.mediaCheckpointRows) return;
+    this.#config.set(CHECKPOINT_KEY, { id: this.#top, minPartBytes });
+    this.#walked = 0;
+  }
+
+  #look(settings: MediaSettings): void {
+    const known = new Set([this.#top, this.#stored(settings)]);
+    const found: RowSize[] = [];
+    let position = 0;
+    let top: string | undefined;
+    for (const row of this.#path.olderSizes()) {
+      if (known.has(row.id)) break;
+      this.#walked += 1;
+      position += 1;
+      if (position <= this.#protected(settings)) continue;
+      top ??= row.id;
+      if (row.bytes >= settings.minPartBytes) found.push(row);
+    }
+    for (const row of found.toReversed()) this.#found.set(row.id, row);
+    this.#top = top ?? this.#top;
+    this.#lookedFrom = this.#place(settings);
+  }
+
+  /** Rows outside the window that still count as recent, because the window holds fewer than must be kept. */
+  #protected({ keep }: MediaSettings): number {
+    return Math.max(0, keep - this.#path.current.messages.length);
+  }
+
+  #place(settings: MediaSettings): string {
+    return `${this.#path.olderId} ${this.#protected(settings)} ${settings.minPartBytes}`;
+  }
+
+  #stored({ minPartBytes }: MediaSettings): string | undefined {
+    const value = this.#config.get(CHECKPOINT_KEY);
+    return isRecord(value) && value.minPartBytes === minPartBytes && typeof value.id === "string"
+      ? value.id
+      : undefined;
+  }
+}
