@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
-  test: { name: "unit", environment: "node", include: ["src/**/*.test.ts"] }
+  test: { name: "unit", environment: "node", include: ["src/**/*.test.ts"], setupFiles: ["test/fixed-seed.ts"] }
 });

@@ -9,3 +9,4 @@ export type { ChatErrorContext } from "./turn/failures";
 export type { ChatStartEvent, StreamCallback } from "./turn/stream-callback";
 export type { MessageConcurrency } from "./turn/submit-gate";
 export type { ClientToolCall } from "./turn/turn";
+export type * from "./public-types";

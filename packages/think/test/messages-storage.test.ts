@@ -137,6 +137,25 @@ describe("§6.3 messages too large for a row", () => {
     }));
 });
 
+describe("a write that fails", () => {
+  it("leaves memory, leaf and rows as they were, even at the last moment", () =>
+    onNewObject(({ wake }) => {
+      let broken = false;
+      const commit = () => {
+        if (broken) throw new Error("disk full");
+      };
+      const { conversation } = wake({ commit });
+      conversation.append(dialogue(2));
+      broken = true;
+      expect(() => conversation.append([user("lost")])).toThrow("disk full");
+      broken = false;
+      expect(conversation.messages).toEqual(dialogue(2));
+      conversation.append([user("next")]);
+      expect(conversation.messages).toEqual([...dialogue(2), user("next")]);
+      expect(wake().conversation.messages).toEqual(conversation.messages);
+    }));
+});
+
 describe("§6.4 a list from a client", () => {
   it("that is unchanged costs no row, and one new message costs its row and the leaf", () =>
     onNewObject(async ({ wake, cost }) => {
@@ -255,7 +274,7 @@ describe("§6.6 hydration by bytes", () => {
 
   it("reads a short path whatever the sizes in it", () =>
     onNewObject(({ wake }) => {
-      const list = [...dialogue(400), ...dialogue(3, MIB, "large"), ...dialogue(400, 20, "late")];
+      const list = [...dialogue(400), ...dialogue(6, MIB, "large"), ...dialogue(400, 20, "late")];
       wake().conversation.append(list);
       expect(wake().conversation.messages).toEqual(list);
     }));
@@ -311,7 +330,15 @@ describe("§6.6 hydration by bytes", () => {
       branched.put(answer("branch"), "m4");
       expect(ids(branched.fullPath())).toEqual(["m0", "m1", "m2", "m3", "m4", "branch"]);
       expect(ids(life().fullPath())).toEqual(["m0", "m1", "m2", "m3", "m4", "branch"]);
-      expect(rows("SELECT count(*) AS n FROM assistant_messages")).toEqual([{ n: 32 }]);
+
+      // A new root leaves the window behind.
+      branched.append(dialogue(9, 1_000, "more"));
+      const windowed = life();
+      expect(windowed.windowed).toBe(true);
+      windowed.put(user("root"), null);
+      expect(windowed.windowed).toBe(false);
+      expect(windowed.fullPath()).toEqual([user("root")]);
+      expect(rows("SELECT count(*) AS n FROM assistant_messages")).toEqual([{ n: 42 }]);
     }));
 
   it("reads nothing for old messages that a client repeats a second time", () =>

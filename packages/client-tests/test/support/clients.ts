@@ -29,8 +29,10 @@ export interface PagePart {
   readonly approval?: { readonly id: string; readonly approved?: boolean };
 }
 
-/** What the hook gives a page, as far as the tests look at it. */
+/** What the hooks give a page, as far as the tests look at it. */
 export interface ChatView {
+  /** Whether the server has greeted this page: then the first message list has arrived, too. */
+  readonly isConnected: boolean;
   readonly messages: readonly PageMessage[];
   readonly status: "submitted" | "streaming" | "ready" | "error";
   readonly error: Error | undefined;
@@ -70,12 +72,14 @@ export const currentClient: Client = {
     const { useAgentChat } = await copyOf<typeof import("agents/chat/react")>(file, tab);
     return ({ host, name, locate }) => {
       const agent = useCurrentAgent({ agent: "Chat", name, host, ...RECONNECT });
-      return useAgentChat({
+      const chat = useAgentChat({
         agent,
         tools: { locate: { ...LOCATE, execute: locate } },
-        onToolCall: async ({ toolCall, addToolOutput }) =>
-          addToolOutput({ toolCallId: toolCall.toolCallId, output: await locate() })
+        onToolCall: async ({ toolCall: { toolName, toolCallId }, addToolOutput }) => {
+          if (toolName === "locate") addToolOutput({ toolCallId, toolName, output: await locate() });
+        }
       });
+      return { ...chat, isConnected: agent.identified };
     };
   }
 };
@@ -87,12 +91,14 @@ export const oldClient: Client = {
     const { useAgentChat } = await copyOf<OldHooks>(oldHookFile, tab);
     return ({ host, name, locate }) => {
       const agent = useOldAgent({ agent: "Chat", name, host, ...RECONNECT });
-      return useAgentChat({
+      const chat = useAgentChat({
         agent,
         tools: { locate: { ...LOCATE, execute: locate } },
-        onToolCall: async ({ toolCall, addToolOutput }) =>
-          addToolOutput({ toolCallId: toolCall.toolCallId, output: await locate() })
+        onToolCall: async ({ toolCall: { toolName, toolCallId }, addToolOutput }) => {
+          if (toolName === "locate") addToolOutput({ toolCallId, toolName, output: await locate() });
+        }
       });
+      return { ...chat, isConnected: agent.identified };
     };
   }
 };

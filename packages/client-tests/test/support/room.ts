@@ -66,7 +66,14 @@ export class Room {
   }
 }
 
-/** As it would arrive over the wire: fields that are undefined are not there. */
+/**
+ * As it would arrive over the wire: fields that are undefined are not there. AI SDK 7 also keeps the name a reasoning part
+ * had in the stream; it means nothing after the stream and is not part of a stored message.
+ */
 function plain(messages: readonly PageMessage[]): unknown {
-  return JSON.parse(JSON.stringify(messages));
+  return JSON.parse(JSON.stringify(messages), (_key, value: unknown) => {
+    if (typeof value !== "object" || value === null || !("type" in value) || value.type !== "reasoning") return value;
+    const { id: _id, ...part } = value as typeof value & { readonly id?: unknown };
+    return part;
+  });
 }

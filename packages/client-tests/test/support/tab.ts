@@ -30,10 +30,11 @@ export class Tab {
     this.line = line;
   }
 
-  /** Opens a page on a conversation; the history is there when it resolves. */
+  /** Opens a page on a conversation and waits until it is connected. */
   static async open(client: Client, name: string): Promise<Tab> {
     const tab = new Tab(client, name, await openLine(inject("serverPort")));
     await tab.load();
+    await tab.connected();
     return tab;
   }
 
@@ -62,6 +63,7 @@ export class Tab {
   async reload(): Promise<void> {
     this.leave();
     await this.load();
+    await this.connected();
   }
 
   /** Closes the page; the line stays. */
@@ -77,6 +79,12 @@ export class Tab {
     await this.line.close();
   }
 
+  /** Waits until the server has greeted the page. */
+  async connected(): Promise<void> {
+    await this.until("the greeting", (view) => view.isConnected);
+  }
+
+  /** Loads the page up to its history; the socket may still be connecting. */
   async load(): Promise<void> {
     tabs += 1;
     const useChat = await this.#client.load(tabs);
@@ -120,12 +128,22 @@ export class Tab {
     });
   }
 
-  /** Waits until the last message ends with a text and nothing is going on any more. */
-  async answered(ending: string): Promise<void> {
+  /** Waits until nothing is going on and the text of the last message is exactly this. */
+  async answered(text: string): Promise<void> {
     await this.until(
-      `an answer that ends with "${ending}"`,
-      (view) => isIdle(view) && textOf(view.messages.at(-1)).endsWith(ending)
+      `the answer "${text}"`,
+      (view) => isIdle(view) && textOf(view.messages.at(-1)) === text
     );
+  }
+
+  /** Waits until nothing is going on any more. */
+  async ended(): Promise<void> {
+    await this.until("the end", isIdle);
+  }
+
+  /** Waits until the text of the last message is exactly this. */
+  async shows(text: string): Promise<void> {
+    await this.until(`"${text}"`, (view) => textOf(view.messages.at(-1)) === text);
   }
 
   /** Sends a message; does not wait for the answer. */
@@ -153,6 +171,6 @@ export function textOf(message: PageMessage | undefined): string {
 }
 
 /** Whether the page neither waits for anything nor receives anything. */
-export function isIdle({ status, isStreaming }: ChatView): boolean {
+function isIdle({ status, isStreaming }: ChatView): boolean {
   return (status === "ready" || status === "error") && !isStreaming;
 }

@@ -26,7 +26,7 @@ export const MESSAGE_LIMITS = {
 
   /**
    * A path of at most so many bytes, and messages of at most so many bytes on average, is read by one statement that takes messages in
-   * groups. A group must stay below 2 MB; a larger average makes that unlikely enough not to try.
+   * groups. A group must fit into one SQLite record; above this average it probably would not, so it is not tried.
    */
   wholePathBytes: 8 * 1024 * 1024,
   wholePathAverage: 16 * 1024,

@@ -41,7 +41,7 @@ export function reconcile(incoming: readonly UIMessage[], known: KnownMessages):
       (toolCallId) => own().get(toolCallId) ?? index().tools.get(toolCallId)?.part
     );
     const id = before ? message.id : serverId(merged, index());
-    
+    if (id !== message.id && claimed.has(id)) continue;
     claimed.add(id);
     result.push(id === message.id ? merged : { ...merged, id });
   }

@@ -26,6 +26,18 @@ export function parseJson(text: string): JsonResult {
   return { ok: true, value };
 }
 
+/**
+ * Parses JSON that this package has written itself; undefined for damage. No other checks: what a model said may be nested deeply or
+ * use odd keys, and must still come back from storage as it went in.
+ */
+export function parseStored(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -51,5 +51,6 @@ export const chunkStream: fc.Arbitrary<UIMessageChunk[]> = fc
   .record({ parts: fc.array(fc.oneof(streamedText("text"), streamedText("reasoning"), toolCall, other), { maxLength: 12 }), finished: fc.boolean() })
   .map(({ parts, finished }) => {
     const chunks = [{ type: "start", messageId: "m" }, ...parts.flat(), ...(finished ? [{ type: "finish" }] : [])];
-    return chunks as UIMessageChunk[];
+    // What comes over a wire is JSON, which knows no -0.
+    return JSON.parse(JSON.stringify(chunks)) as UIMessageChunk[];
   });

@@ -5,7 +5,7 @@
  * I1. Unpacking gives chunks that build the same message as the chunks that were packed.
  */
 import type { UIMessageChunk } from "ai";
-import { parseJson, isRecord } from "../shared/json";
+import { isRecord, parseStored } from "../shared/json";
 
 interface Delta {
   readonly key: string;
@@ -79,16 +79,10 @@ export class ChunkPack {
 
 /** The chunks of one stored row: a list, a list of JSON texts, or a single chunk (older layouts). Damage yields none. */
 export function unpackChunks(body: string): UIMessageChunk[] {
-  const json = parseJson(body);
-  if (!json.ok) return [];
-  const items: readonly unknown[] = Array.isArray(json.value) ? json.value : [json.value];
-  return items.map(decodeItem).filter(isRecord) as unknown as UIMessageChunk[];
-}
-
-function decodeItem(item: unknown): unknown {
-  if (typeof item !== "string") return item;
-  const json = parseJson(item);
-  return json.ok ? json.value : undefined;
+  const stored = parseStored(body);
+  const items: readonly unknown[] = Array.isArray(stored) ? stored : [stored];
+  const chunks = items.map((item) => (typeof item === "string" ? parseStored(item) : item));
+  return chunks.filter(isRecord) as unknown as UIMessageChunk[];
 }
 
 /** Merges adjacent deltas across rows, for replay. */

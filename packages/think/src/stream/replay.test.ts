@@ -51,6 +51,18 @@ describe("replay", () => {
     );
   });
 
+  it("brings back whatever a model said, odd keys and deep nesting included", () => {
+    const deep = JSON.parse("[".repeat(500) + "]".repeat(500)) as unknown;
+    const input = JSON.parse('{"__proto__":[1]}') as unknown;
+    const chunks = [
+      { type: "tool-input-available", toolCallId: "c", toolName: "read", input },
+      { type: "tool-output-available", toolCallId: "c", output: deep }
+    ] as UIMessageChunk[];
+    const pack = new ChunkPack({ merge: true });
+    for (const chunk of chunks) pack.add(chunk, 1);
+    expect(unpackChunks(pack.pack())).toEqual(chunks);
+  });
+
   it("merges ten thousand deltas into one", () => {
     const deltas = Array.from({ length: 10_000 }, () => ({ type: "text-delta", id: "t", delta: "a" }) as const);
     expect(mergeChunks([{ type: "text-start", id: "t" }, ...deltas, { type: "text-end", id: "t" }])).toHaveLength(3);

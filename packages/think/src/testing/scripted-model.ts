@@ -146,11 +146,12 @@ function playHost(options: ScriptedModelOptions, request: ModelCallOptions, stop
 async function sleep(ms: number, clock: Clock | undefined, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
   if (clock === undefined) {
-    let timer: ReturnType<typeof setTimeout> | null = null;
+    let stop = () => {};
     const elapsed = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, ms);
+      const timer = setTimeout(resolve, ms);
+      stop = () => clearTimeout(timer);
     });
-    await Promise.race([elapsed, aborted(signal)]).finally(() => clearTimeout(timer));
+    await Promise.race([elapsed, aborted(signal)]).finally(() => stop());
     return;
   }
   // The test advances the clock from its own I/O context, so the timer only raises a flag.

@@ -23,6 +23,8 @@ declare global {
 }
 
 export interface WakeOptions {
+  /** Called at the end of each transaction; a throw makes it fail. */
+  readonly commit?: () => void;
   readonly hydrationByteBudget?: number;
   readonly mediaEviction?: MediaEvictionSetting;
   /** Called for each file; may fail. Null: the agent has no workspace. */
@@ -74,7 +76,19 @@ export async function loadWorker(): Promise<void> {
   await onNewObject(() => undefined);
 }
 
-function wake(sql: Sql, { hydrationByteBudget, mediaEviction = false, write }: WakeOptions = {}): Life {
+function wake(
+  storage: Sql,
+  { hydrationByteBudget, mediaEviction = false, write, commit }: WakeOptions = {}
+): Life {
+  const sql: Sql = {
+    exec: storage.exec,
+    transaction: (work) =>
+      storage.transaction(() => {
+        const result = work();
+        commit?.();
+        return result;
+      })
+  };
   const clock = fakeClock();
   const events: { type: keyof ChatEvents; payload: unknown }[] = [];
   const files = new Map<string, string>();
