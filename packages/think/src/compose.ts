@@ -10,6 +10,8 @@ import { runLoop } from "./loop/run-loop";
 import { encodeFrame } from "./protocol/encode";
 import { FRAME } from "./protocol/frames";
 import { createConversation, type Conversation } from "./session/conversation";
+import type { AttachmentFiles } from "./session/media-eviction";
+import type { MediaEvictionSetting } from "./session/media-settings";
 import { createMessageStore } from "./session/message-store";
 import { createConfigStore, type ConfigStore } from "./storage/config-store";
 import { ResumableStream } from "./stream/resumable-stream";
@@ -33,6 +35,10 @@ export interface AgentOverrides {
   readonly onChatError: FailureOptions["onChatError"];
   readonly onChatResponse: (response: TurnResponse) => void | Promise<void>;
   readonly messageConcurrency: () => MessageConcurrency;
+  readonly hydrationByteBudget: () => number;
+  readonly mediaEviction: () => MediaEvictionSetting;
+  /** Where evicted media goes; undefined for an agent without a workspace. */
+  readonly attachments: () => AttachmentFiles | undefined;
 }
 
 export interface Modules {
@@ -52,7 +58,11 @@ export function compose(host: Host, overrides: AgentOverrides): Modules {
   const { sql, clock, ids, broadcast, send, emit } = host;
   const now = () => clock.now();
   const config = createConfigStore(sql);
-  const conversation = createConversation({ sql, config, store: createMessageStore({ sql, now }) });
+  const conversation = createConversation({
+    ...{ sql, config, emit, store: createMessageStore({ sql, now }) },
+    hydrationByteBudget: overrides.hydrationByteBudget,
+    media: { clock, setting: overrides.mediaEviction, files: overrides.attachments }
+  });
   const stream = new ResumableStream({ store: createStreamStore({ sql, now }), now });
   const context = createRequestContext(config);
   const gate = new SubmitGate(clock);
@@ -66,7 +76,7 @@ export function compose(host: Host, overrides: AgentOverrides): Modules {
 
   const desk = new ResumeDesk(stream, {
     send,
-    message: (id) => conversation.messages.find((message) => message.id === id),
+    message: (id) => conversation.get(id),
     settleOrphan: settle,
     claim: (connectionId, activeRequestId) => clientTools.continuations.claim(connectionId, activeRequestId)
   });

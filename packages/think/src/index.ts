@@ -2,6 +2,7 @@
 export { Think } from "./think";
 export { ThinkError, type ThinkErrorCode } from "./shared/errors/think-error";
 export type { ClientToolSchema } from "./protocol/frames";
+export type { MediaEvictionConfig, MediaEvictionSetting } from "./session/media-settings";
 export type { ChatErrorStage } from "./observability/events";
 export type { ChatOptions, MessagesInput, SaveMessagesOptions, SaveMessagesResult } from "./turn/chat-api";
 export type { ChatResponseResult } from "./turn/chat-response";

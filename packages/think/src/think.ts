@@ -6,6 +6,7 @@ import { Agent } from "agents";
 import type { LanguageModel, ToolSet, UIMessage } from "ai";
 import { compose, type Modules } from "./compose";
 import { createAgentHost } from "./host/agent-host";
+import { attachmentFiles } from "./host/attachments";
 import { installChat } from "./host/install-chat";
 import { DEFAULT_SYSTEM_PROMPT } from "./loop/default-prompt";
 import type {
@@ -24,6 +25,8 @@ import { overriddenHooks } from "./loop/hooks";
 import type { LoopAuthor, McpWait } from "./loop/loop-agent";
 import { failInterruptedPart, type StoredToolPart } from "./loop/repair-transcript";
 import type { TurnConfig } from "./loop/turn-config";
+import type { MediaEvictionSetting } from "./session/media-settings";
+import { MESSAGE_LIMITS } from "./session/message-limits";
 import { ThinkError } from "./shared/errors/think-error";
 import { LIMITS } from "./shared/limits";
 import type { ChatOptions, MessagesInput, SaveMessagesOptions, SaveMessagesResult } from "./turn/chat-api";
@@ -59,6 +62,12 @@ export class Think<
   /** What happens to a message that arrives while another is being answered. Default: `"queue"`. */
   messageConcurrency: MessageConcurrency = "queue";
 
+  /** Stored messages that a woken agent holds in memory, in bytes; zero or less means all. Default: 24 MiB. */
+  hydrationByteBudget: number = MESSAGE_LIMITS.hydrationBytes;
+
+  /** Whether large files in old messages move to the workspace. Default: true. */
+  mediaEviction: MediaEvictionSetting = true;
+
   readonly #modules: Modules;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -67,7 +76,10 @@ export class Think<
       loop: this.#loopAgent(),
       onChatError: (error, context) => this.onChatError(error, context),
       onChatResponse: (response) => this.onChatResponse(toChatResponse(response)),
-      messageConcurrency: () => this.messageConcurrency
+      messageConcurrency: () => this.messageConcurrency,
+      hydrationByteBudget: () => this.hydrationByteBudget,
+      mediaEviction: () => this.mediaEviction,
+      attachments: () => attachmentFiles(this)
     });
     installChat(this, this.#modules.transport);
   }
@@ -178,6 +190,22 @@ export class Think<
   /** Ends every turn and forgets what waits; messages and streams stay. */
   protected resetTurnState(): void {
     this.#modules.resetTurns();
+  }
+
+  /** Stores a message without a turn and returns it as stored; a known id keeps its content. */
+  protected async appendMessageToHistory(message: UIMessage, parentId?: string | null): Promise<UIMessage> {
+    const options = parentId === undefined ? {} : { parentId };
+    return this.#modules.conversation.append([message], options).messages[0] ?? message;
+  }
+
+  /** Replaces the content of a stored message and returns it as stored; an unknown id changes nothing. */
+  protected async updateMessageInHistory(message: UIMessage): Promise<UIMessage> {
+    return this.#modules.conversation.update(message) ?? message;
+  }
+
+  /** Reads the conversation anew from storage. */
+  protected async syncMessagesFromStorage(): Promise<UIMessage[]> {
+    return [...this.#modules.conversation.reload()];
   }
 
   /** Stores private settings as JSON. Not sent to clients; use `setState` for that. */

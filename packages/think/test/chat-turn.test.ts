@@ -180,6 +180,8 @@ describe("a turn that does not end well", () => {
     const running = client.chat("1");
     const waiting = client.chat("2");
     await running.waitForChunk("start");
+    // One round trip on the socket: the second request is in the queue.
+    await client.resume();
     await stub().clearMessages();
     expect((await waiting.done).frames.at(-1)).toMatchObject({ done: true, outcome: "skipped" });
     await running.done;

@@ -11,6 +11,8 @@ export interface Line {
   readonly cut: () => void;
   /** Lets no new socket through until the returned function is called. */
   readonly hold: () => () => void;
+  /** Resolves when the next socket has been let through. */
+  readonly nextSocket: () => Promise<void>;
   /** Ends the line and all its connections. */
   readonly close: () => Promise<void>;
 }
@@ -19,6 +21,7 @@ export interface Line {
 export async function openLine(serverPort: number): Promise<Line> {
   const ends = new Set<Socket>();
   let held: Promise<void> | undefined;
+  let arrived = Promise.withResolvers<void>();
   const track = (socket: Socket): Socket => {
     ends.add(socket);
     socket.on("close", () => ends.delete(socket));
@@ -30,7 +33,12 @@ export async function openLine(serverPort: number): Promise<Line> {
     track(near).once("data", (head: Buffer) => {
       near.pause();
       const isSocket = /^upgrade:/imu.test(head.toString("latin1"));
-      const pass = () => forward(near, head, track(connect(serverPort, "127.0.0.1")));
+      const pass = () => {
+        forward(near, head, track(connect(serverPort, "127.0.0.1")));
+        if (!isSocket) return;
+        arrived.resolve();
+        arrived = Promise.withResolvers<void>();
+      };
       if (isSocket && held !== undefined) void held.then(pass);
       else pass();
     });
@@ -44,6 +52,7 @@ export async function openLine(serverPort: number): Promise<Line> {
   return {
     port: address.port,
     cut,
+    nextSocket: () => arrived.promise,
     hold() {
       const { promise, resolve } = Promise.withResolvers<void>();
       held = promise;

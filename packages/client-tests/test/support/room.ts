@@ -1,7 +1,20 @@
 /** One conversation on the server and the tabs that look at it. Each test has its own. */
-import { expect, inject } from "vitest";
-import type { Client, PageMessage } from "./clients";
+import { expect, inject, test } from "vitest";
+import type { Client, PageMessage, PagePart } from "./clients";
 import { Tab } from "./tab";
+
+/** Tests that get a room of their own, with the given client in its tabs. */
+export function testIn(client: Client) {
+  return test.extend<{ readonly room: Room }>({
+    // The runner finds out what a fixture needs from this first argument, and insists on the braces.
+    // eslint-disable-next-line no-empty-pattern
+    room: async ({}, use) => {
+      const room = new Room(client);
+      await use(room);
+      await room.close();
+    }
+  });
+}
 
 /** How long a page may take to show what the server has (milliseconds). */
 const PATIENCE = 2000;
@@ -47,10 +60,11 @@ export class Room {
 
   /** Every page shows what the server has, message for message, and none ever claimed to recover. */
   async expectAgreement(): Promise<void> {
-    const stored = await this.history();
-    for (const tab of this.#tabs) {
-      await expect.poll(() => plain(tab.messages), { timeout: PATIENCE, interval: 20 }).toEqual(stored);
-      expect(tab.wasRecovering).toBe(false);
+    const stored = plain(await this.history());
+    for (const [index, tab] of this.#tabs.entries()) {
+      const which = `tab ${index + 1} of ${this.#tabs.length}`;
+      await expect.poll(() => plain(tab.messages), { timeout: PATIENCE, interval: 20, message: which }).toEqual(stored);
+      expect(tab.wasRecovering, which).toBe(false);
     }
   }
 
@@ -67,13 +81,18 @@ export class Room {
 }
 
 /**
- * As it would arrive over the wire: fields that are undefined are not there. AI SDK 7 also keeps the name a reasoning part
- * had in the stream; it means nothing after the stream and is not part of a stored message.
+ * What a message says, without how a client keeps it: fields that are undefined would not travel, AI SDK 7 keeps the name a
+ * reasoning part had in the stream, and watching clients note a tool's name beside the type that holds it already.
  */
 function plain(messages: readonly PageMessage[]): unknown {
-  return JSON.parse(JSON.stringify(messages), (_key, value: unknown) => {
-    if (typeof value !== "object" || value === null || !("type" in value) || value.type !== "reasoning") return value;
-    const { id: _id, ...part } = value as typeof value & { readonly id?: unknown };
-    return part;
-  });
+  return JSON.parse(JSON.stringify(messages), (_key, value: unknown) => (isPart(value) ? withoutNames(value) : value));
+}
+
+function isPart(value: unknown): value is PagePart {
+  return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
+}
+
+function withoutNames(part: PagePart): unknown {
+  const own = Object.entries(part).filter(([key]) => key !== (part.type === "reasoning" ? "id" : "toolName"));
+  return Object.fromEntries(own);
 }

@@ -84,6 +84,12 @@ export class Tab {
     await this.until("the greeting", (view) => view.isConnected);
   }
 
+  /** Waits until the page, whose line was cut, has noticed it and follows the stream again. */
+  async reconnected(): Promise<void> {
+    await this.line.nextSocket();
+    await this.until("the stream again", (view) => view.isStreaming || view.status === "submitted");
+  }
+
   /** Loads the page up to its history; the socket may still be connecting. */
   async load(): Promise<void> {
     tabs += 1;

@@ -16,8 +16,8 @@ export interface ToolUpdatesHost {
   /** Writes a chunk to the running stream without sending it. */
   readonly record: (chunk: UIMessageChunk) => void;
   readonly messages: StoredMessages;
-  /** Makes a stored message of what an earlier isolate had streamed; nothing happens when there is no such thing. */
-  readonly settleOrphan: () => void;
+  /** Makes a stored message of what an earlier isolate had streamed, if that holds the call. */
+  readonly settleOrphan: (toolCallId: string) => void;
   /** Tells every client that a message has changed. */
   readonly broadcast: (message: UIMessage) => void;
 }
@@ -76,7 +76,7 @@ export class ToolUpdates {
   /** The call may be in a stream whose isolate is gone: its client was connected all along and does not know. */
   #findOrphaned(toolCallId: string, update: ToolUpdate): UIMessage | undefined {
     if (this.#host.live()) return undefined;
-    this.#host.settleOrphan();
+    this.#host.settleOrphan(toolCallId);
     return this.#findStored(toolCallId, update);
   }
 

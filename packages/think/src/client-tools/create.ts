@@ -44,7 +44,7 @@ export function createClientTools(parts: ClientToolsParts): ClientToolsModule {
   const updates = new ToolUpdates({
     live: () => turns.live?.accumulator,
     record: (chunk) => void (stream.isLive && stream.append(chunk, JSON.stringify(chunk))),
-    settleOrphan: parts.settleOrphan,
+    settleOrphan: (toolCallId) => void (orphanHolds(stream, toolCallId) && parts.settleOrphan()),
     messages: conversation,
     broadcast: (message) => broadcast(encodeFrame({ type: FRAME.messageUpdated, message }), [])
   });
@@ -86,4 +86,10 @@ export function createClientTools(parts: ClientToolsParts): ClientToolsModule {
       stability.changed();
     }
   };
+}
+
+/** An orphan is left alone unless it is needed: it may yet be recovered. */
+function orphanHolds(stream: ResumableStream, toolCallId: string): boolean {
+  if (stream.isLive || !stream.active) return false;
+  return stream.chunks().some((chunk) => "toolCallId" in chunk && chunk.toolCallId === toolCallId);
 }

@@ -50,8 +50,6 @@ export interface Conversation {
    * new content in place, equal ones cost nothing.
    */
   receive(messages: readonly UIMessage[]): Received;
-  /** As `receive`; returns the number of messages written. */
-  merge(messages: readonly UIMessage[]): number;
   /** Takes in messages from code: known ids keep their content, the others become a chain below `parentId`. */
   append(messages: readonly UIMessage[], options?: AppendOptions): Appended;
   /**
@@ -151,10 +149,6 @@ class StoredConversation implements Conversation {
 
   receive(messages: readonly UIMessage[]): Received {
     return this.#clientList.receive(messages);
-  }
-
-  merge(messages: readonly UIMessage[]): number {
-    return this.receive(messages).written;
   }
 
   append(messages: readonly UIMessage[], { parentId }: AppendOptions = {}): Appended {

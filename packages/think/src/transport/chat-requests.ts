@@ -68,10 +68,11 @@ export class ChatRequests {
   /** Stores the request's messages and tells the other tabs. Returns the branch point of a regeneration. */
   #store(connectionId: string, { messages }: ChatRequestBody, regenerate: boolean): string | undefined {
     const { conversation, broadcast } = this.#options;
-    if (conversation.merge(messages) > 0) {
+    const { written, lastId } = conversation.receive(messages);
+    if (written > 0) {
       broadcast(encodeFrame({ type: FRAME.chatMessages, messages: conversation.messages }), [connectionId]);
     }
-    return regenerate ? messages.at(-1)?.id : undefined;
+    return regenerate ? lastId : undefined;
   }
 
   /** The client shows its message already; the list takes it back. */

@@ -5,10 +5,12 @@
  * I1. Stored, then sent: no client knows more than storage does (apart from the buffered second of text).
  * I2. Message, stream record and terminal frame change in one synchronous step, so every observer sees all or none.
  */
-import type { UIMessageChunk } from "ai";
+import type { UIMessage, UIMessageChunk } from "ai";
 import { createResponseEncoder, encodeFrame, type ResponseEnd } from "../protocol/encode";
 import { FRAME } from "../protocol/frames";
 import type { Conversation } from "../session/conversation";
+import { jsonEqual } from "../shared/json";
+import { LIMITS } from "../shared/limits";
 import type { ResumableStream, StreamEnd } from "../stream/resumable-stream";
 import type { ResumeDesk } from "../stream/resume-desk";
 import type { Turn, TurnOutcome } from "./turn";
@@ -36,6 +38,7 @@ export function openChatSink(options: ChatSinkOptions, turn: Turn): TurnSink {
   options.settleOrphan();
   stream.start({ streamId: messageId, requestId, messageId, continuation });
   options.opened(turn);
+  let cut: UIMessage | undefined;
 
   return {
     foreignTool: options.foreignTool,
@@ -43,18 +46,29 @@ export function openChatSink(options: ChatSinkOptions, turn: Turn): TurnSink {
       const seq = stream.append(chunk, json);
       broadcast(encoder.chunk(json, seq), desk.excluded);
     },
-    save: (message) => void conversation.put(message, turn.parentId),
+    save(message) {
+      const stored = conversation.put(message, turn.parentId);
+      if (stored && wasCut(message, stored)) cut = stored;
+    },
     end(outcome, message) {
       // A clear has already taken the stream away; then there is nothing to end.
       if (stream.record?.id === messageId) stream.finish(streamEnd(outcome), message?.id);
       const missed = desk.release();
       broadcast(encoder.end(responseEnd(outcome)), []);
+      // Clients must not go on showing what is no longer there.
+      if (cut) broadcast(encodeFrame({ type: FRAME.messageUpdated, message: cut }), []);
       // Clients show a continuation as part of the previous answer until they get the list in which it is a message of its own.
       const list = () => encodeFrame({ type: FRAME.chatMessages, messages: conversation.messages });
       if (continuation && message) broadcast(list(), []);
       else for (const connectionId of missed) send(connectionId, list());
     }
   };
+}
+
+/** Whether the row limit took something away. Sanitising is no cut, and most messages are too small to be compared. */
+function wasCut(streamed: UIMessage, stored: UIMessage): boolean {
+  // A character is at most three bytes of UTF-8.
+  return JSON.stringify(streamed).length * 3 > LIMITS.messageBytes && !jsonEqual(streamed.parts, stored.parts);
 }
 
 /** The stored status knows no `aborted`: a stopped turn ended as asked. */

@@ -22,11 +22,16 @@ const anything = z.object({});
 export class ClientToolsAgent extends Think {
   readonly responses: ChatResponseResult[] = [];
   readonly errors: string[] = [];
+  /** The chat's own observability events. */
   readonly events: string[] = [];
   /** Server tools that were executed, in order. */
   readonly executed: string[] = [];
 
-  override observability = { emit: (event: { type: string }) => void this.events.push(event.type) } as never;
+  override observability = {
+    emit: ({ type }: { type: string }) => {
+      if (type.startsWith("chat:")) this.events.push(type);
+    }
+  } as never;
 
   override getModel(): LanguageModel {
     return models.get(this.name) ?? super.getModel();
@@ -38,13 +43,25 @@ export class ClientToolsAgent extends Think {
       return result();
     };
     return {
-      wipe: tool({ inputSchema: anything, needsApproval: true, execute: run("wipe", () => ({ wiped: true })) }),
+      wipe: tool({
+        inputSchema: anything,
+        needsApproval: true,
+        execute: run("wipe", () => ({ wiped: true }))
+      }),
       explode: tool({
         inputSchema: anything,
         needsApproval: true,
         execute: run("explode", () => {
           throw new Error("no fuse");
         })
+      }),
+      count: tool({
+        inputSchema: anything,
+        needsApproval: true,
+        async *execute() {
+          yield 1;
+          yield 2;
+        }
       }),
       look: tool({ inputSchema: anything, execute: run("look", () => "seen") })
     };
@@ -57,5 +74,9 @@ export class ClientToolsAgent extends Think {
   override onChatError(error: unknown, _context?: ChatErrorContext): unknown {
     this.errors.push(error instanceof Error ? error.message : String(error));
     return error;
+  }
+
+  reset(): void {
+    this.resetTurnState();
   }
 }
