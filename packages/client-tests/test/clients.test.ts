@@ -1,7 +1,7 @@
 /** The same conversations through both generations of the stock client, each against a real server. */
 import { useAgentChat } from "@cloudflare/ai-chat/react";
 import { useAgentChat as useAgentsChat } from "agents/chat/react";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { currentClient, oldClient } from "./support/clients";
 import { testIn, type Room } from "./support/room";
 import { textOf, type Tab } from "./support/tab";
@@ -225,7 +225,7 @@ describe.each([currentClient, oldClient])("useAgentChat of $name", (client) => {
       await startsStory(room, tab);
       tab.leave();
       await room.release("story");
-      await expect.poll(async () => textOf((await room.history()).at(-1))).toBe(story);
+      await vi.waitFor(async () => expect(textOf((await room.history()).at(-1))).toBe(story));
       await tab.load();
       await tab.answered(story);
       expect(tab.lastText).toBe(story);
@@ -253,7 +253,9 @@ describe.each([currentClient, oldClient])("useAgentChat of $name", (client) => {
       await room.expectAgreement();
     });
 
-    it("shows partial text and error when the answer fails after a reload in mid-stream", async ({ room }) => {
+    it("shows partial text and error when the answer fails after a reload in mid-stream", async ({
+      room
+    }) => {
       const tab = await room.open();
       tab.send("break slowly");
       await room.reached("break");
@@ -298,8 +300,7 @@ describe.each([currentClient, oldClient])("useAgentChat of $name", (client) => {
       }) => {
         const [asking, stayed] = [await room.open(), await room.open()];
         await asks(room, asking, stayed);
-        asking.line.cut();
-        await asking.reconnected();
+        await asking.loseConnection();
         await room.release(label);
         await asking.ended();
         await stayed.ended();
@@ -311,8 +312,7 @@ describe.each([currentClient, oldClient])("useAgentChat of $name", (client) => {
       }) => {
         const [asking, watching] = [await room.open(), await room.open()];
         await asks(room, asking, watching);
-        watching.line.cut();
-        await watching.reconnected();
+        await watching.loseConnection();
         await room.release(label);
         await asking.ended();
         await watching.ended();

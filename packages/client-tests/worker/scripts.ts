@@ -23,7 +23,11 @@ const scripts: Readonly<Record<string, Steps>> = {
   hello: () => ["Hello there, nice to meet you."],
   number: ({ index }) => [`Answer number ${index}.`],
   weather: () => [
-    [reasoning("I need to look outside."), text("Looking."), toolCall("weather", { city: "Paris" }, { deltaSize: 4 })],
+    [
+      reasoning("I need to look outside."),
+      text("Looking."),
+      toolCall("weather", { city: "Paris" }, { deltaSize: 4 })
+    ],
     "It is sunny in Paris."
   ],
   locate: () => [[text("Where?"), toolCall("locate", { precise: true })], "You are in Lisbon."],
@@ -49,9 +53,11 @@ const scripts: Readonly<Record<string, Steps>> = {
 /** The answer to one model call. */
 export function answer(call: ScriptedCall, gateOf: GateOf): ScriptAnswer {
   const script = scripts[call.userText];
-  if (script === undefined) throw new Error(`There is no script for "${call.userText}". Add it to scripts.ts.`);
+  if (script === undefined)
+    throw new Error(`There is no script for "${call.userText}". Add it to scripts.ts.`);
   const step = script(call, gateOf)[toolRounds(call)];
-  if (step === undefined) throw new Error(`The script "${call.userText}" is over, but the model was asked again.`);
+  if (step === undefined)
+    throw new Error(`The script "${call.userText}" is over, but the model was asked again.`);
   return step;
 }
 

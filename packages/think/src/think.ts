@@ -145,7 +145,10 @@ export class Think<
   }
 
   /** Stores messages without a turn; known ids are ignored. With `parentId` they branch off that message. */
-  async addMessages(messages: readonly UIMessage[], options: { readonly parentId?: string } = {}): Promise<void> {
+  async addMessages(
+    messages: readonly UIMessage[],
+    options: { readonly parentId?: string } = {}
+  ): Promise<void> {
     this.#modules.api.addMessages(messages, options.parentId);
   }
 

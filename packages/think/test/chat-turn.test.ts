@@ -17,7 +17,7 @@ import {
   type Script
 } from "@cloudflare/think/testing";
 import { describe, expect, it } from "vitest";
-import { useModel, type ChatAgent } from "./worker/chat-agents";
+import { useModel } from "./worker/chat-agents";
 
 let counter = 0;
 
@@ -27,8 +27,9 @@ async function newChat(script: Script) {
   const model = scriptedModel(script);
   useModel(name, model);
   const connect = () => connectChat(exports.default, { agent: "ChatAgent", name });
-  const stub = () => env.ChatAgent.getByName(name) as DurableObjectStub<ChatAgent>;
-  return { name, model, connect, stub, client: await connect() };
+  const stub = () => env.ChatAgent.getByName(name);
+  const messages = () => runInAgent(stub(), (agent) => agent.getMessages());
+  return { name, model, connect, stub, messages, client: await connect() };
 }
 
 describe("a chat turn over the WebSocket", () => {
@@ -39,15 +40,17 @@ describe("a chat turn over the WebSocket", () => {
     expect(result.chunks.filter((chunk) => chunk.type === "text-delta")).toHaveLength(3);
     expect(result.frames.filter((frame) => frame.done)).toHaveLength(1);
     expect(result.frames.at(-1)).toMatchObject({ body: "", done: true, outcome: "completed" });
-    expect(result.frames.map((frame) => frame.seq)).toEqual([...result.frames.keys()].slice(0, -1).concat(undefined as never));
+    expect(result.frames.map((frame) => frame.seq)).toEqual(
+      [...result.frames.keys()].slice(0, -1).concat(undefined as never)
+    );
   });
 
   it("stores both messages under the ids the client saw", async () => {
-    const { client, stub } = await newChat(["Hello"]);
+    const { client, messages } = await newChat(["Hello"]);
     const question = userMessage("Hi", "question");
     const { chunks } = await client.chat([question]).done;
     const start = chunks.find((chunk) => chunk.type === "start");
-    const stored = await stub().getMessages();
+    const stored = await messages();
     expect(stored[0]).toEqual(question);
     expect(stored[1]).toMatchObject({ role: "assistant", id: start?.messageId });
     expect(stored[1]?.parts).toContainEqual({ type: "text", text: "Hello", state: "done" });
@@ -55,12 +58,14 @@ describe("a chat turn over the WebSocket", () => {
   });
 
   it("runs tools and lets the model use their results", async () => {
-    const { client, model, stub } = await newChat([toolCall("add", { a: 2, b: 3 }), "It is 5."]);
+    const { client, model, messages } = await newChat([toolCall("add", { a: 2, b: 3 }), "It is 5."]);
     const { text: answer } = await client.chat("2 + 3?").done;
     expect(answer).toBe("It is 5.");
     expect(JSON.stringify(model.calls[1]?.prompt)).toContain('"sum":5');
-    const [, assistant] = await stub().getMessages();
-    expect(assistant?.parts).toContainEqual(expect.objectContaining({ type: "tool-add", state: "output-available", output: { sum: 5 } }));
+    const [, assistant] = await messages();
+    expect(assistant?.parts).toContainEqual(
+      expect.objectContaining({ type: "tool-add", state: "output-available", output: { sum: 5 } })
+    );
   });
 
   it("tells the model who it is and what it may use", async () => {
@@ -93,27 +98,27 @@ describe("a chat turn over the WebSocket", () => {
   });
 
   it("remembers the conversation after an eviction", async () => {
-    const { client, model, stub } = await newChat(["first", "second"]);
+    const { client, model, stub, messages } = await newChat(["first", "second"]);
     await client.chat("Hi").done;
     await evict(stub());
     await client.chat("Again").done;
     const prompt = JSON.stringify(model.calls[1]?.prompt);
     expect(prompt).toContain("Hi");
     expect(prompt).toContain("first");
-    expect(await stub().getMessages()).toHaveLength(4);
+    expect(await messages()).toHaveLength(4);
   });
 
   it("replaces the last answer on regenerate, and asks the model without it", async () => {
-    const { client, model, stub } = await newChat(["first try", "second try"]);
+    const { client, model, stub, messages } = await newChat(["first try", "second try"]);
     const question = userMessage("Hi");
     await client.chat([question]).done;
     await client.chat([question], { trigger: "regenerate-message" }).done;
-    const stored = await stub().getMessages();
+    const stored = await messages();
     expect(stored).toHaveLength(2);
     expect(JSON.stringify(stored)).toContain("second try");
     expect(JSON.stringify(model.calls[1]?.prompt)).not.toContain("first try");
     await evict(stub());
-    expect(await stub().getMessages()).toEqual(stored);
+    expect(await messages()).toEqual(stored);
   });
 });
 
@@ -121,19 +126,26 @@ describe("a turn that does not end well", () => {
   it.each([
     ["reported in the stream", [text("Well, "), streamError("boom")]],
     ["thrown in mid-stream", [text("Well, "), throwError("boom")]]
-  ])("keeps the partial answer and tells live and returning clients the same error, %s", async (_name, script) => {
-    const { client, connect, stub } = await newChat([script]);
-    const live = await client.chat("Hi").done;
-    expect(live).toMatchObject({ text: "Well, ", error: "boom" });
-    expect(live.frames.at(-1)).toMatchObject({ done: true, error: true, body: "boom", outcome: "error" });
-    expect((await stub().getMessages()).at(-1)?.parts).toContainEqual({ type: "text", text: "Well, ", state: "done" });
+  ])(
+    "keeps the partial answer and tells live and returning clients the same error, %s",
+    async (_name, script) => {
+      const { client, connect, stub, messages } = await newChat([script]);
+      const live = await client.chat("Hi").done;
+      expect(live).toMatchObject({ text: "Well, ", error: "boom" });
+      expect(live.frames.at(-1)).toMatchObject({ done: true, error: true, body: "boom", outcome: "error" });
+      expect((await messages()).at(-1)?.parts).toContainEqual({
+        type: "text",
+        text: "Well, ",
+        state: "done"
+      });
 
-    await evict(stub());
-    const returning = await connect();
-    const replayed = await (await returning.resume())?.done;
-    expect(replayed).toMatchObject({ text: "Well, ", error: "boom" });
-    expect(replayed?.frames.every((frame) => frame.replay)).toBe(true);
-  });
+      await evict(stub());
+      const returning = await connect();
+      const replayed = await (await returning.resume())?.done;
+      expect(replayed).toMatchObject({ text: "Well, ", error: "boom" });
+      expect(replayed?.frames.every((frame) => frame.replay)).toBe(true);
+    }
+  );
 
   it("tells a client that comes back of an error without content, until the next request", async () => {
     const { connect, client } = await newChat([throwError("no quota"), "fine"]);
@@ -151,19 +163,19 @@ describe("a turn that does not end well", () => {
   });
 
   it("stops at once when cancelled, keeps what was said, and takes the next request", async () => {
-    const { client, stub } = await newChat([[text("So far"), hang()], "next"]);
+    const { client, messages } = await newChat([[text("So far"), hang()], "next"]);
     const turn = client.chat("Hi");
     await turn.waitForText("So far");
     turn.cancel();
     const result = await turn.done;
     expect(result.error).toBeUndefined();
     expect(result.frames.at(-1)).toMatchObject({ done: true, outcome: "aborted" });
-    expect((await stub().getMessages()).at(-1)?.parts).toContainEqual({ type: "text", text: "So far", state: "done" });
+    expect((await messages()).at(-1)?.parts).toContainEqual({ type: "text", text: "So far", state: "done" });
     expect((await client.chat("And?").done).text).toBe("next");
   });
 
   it("clears in mid-stream: the turn ends, nothing is stored, other tabs are told", async () => {
-    const { client, connect, stub } = await newChat([[text("So far"), hang()], "fresh"]);
+    const { client, connect, messages } = await newChat([[text("So far"), hang()], "fresh"]);
     const other = await connect();
     const turn = client.chat("Hi");
     await turn.waitForText("So far");
@@ -171,12 +183,12 @@ describe("a turn that does not end well", () => {
     expect((await turn.done).error).toBeUndefined();
     await other.waitFor((frame) => frame.type === "cf_agent_chat_clear");
     expect(client.frames.some((frame) => frame.type === "cf_agent_chat_clear")).toBe(false);
-    expect(await stub().getMessages()).toEqual([]);
+    expect(await messages()).toEqual([]);
     expect((await client.chat("Hello").done).text).toBe("fresh");
   });
 
   it("skips what was waiting when the conversation is cleared", async () => {
-    const { client, model, stub } = await newChat([hang(), "never"]);
+    const { client, model, stub, messages } = await newChat([hang(), "never"]);
     const running = client.chat("1");
     const waiting = client.chat("2");
     await running.waitForChunk("start");
@@ -186,7 +198,7 @@ describe("a turn that does not end well", () => {
     expect((await waiting.done).frames.at(-1)).toMatchObject({ done: true, outcome: "skipped" });
     await running.done;
     expect(model.calls).toHaveLength(1);
-    expect(await stub().getMessages()).toEqual([]);
+    expect(await messages()).toEqual([]);
   });
 });
 
@@ -224,7 +236,10 @@ describe("joining a stream", () => {
 
   it("replays a stream that ended between the offer and its acceptance", async () => {
     const hold = gate();
-    const { client, connect } = await newChat([[reasoning("hm"), text("one "), hold, toolCall("add", { a: 1, b: 1 })], "two"]);
+    const { client, connect } = await newChat([
+      [reasoning("hm"), text("one "), hold, toolCall("add", { a: 1, b: 1 })],
+      "two"
+    ]);
     const turn = client.chat("Hi");
     await turn.waitForText("one");
     const late = await connect();
@@ -242,7 +257,9 @@ describe("joining a stream", () => {
     const { client } = await newChat(["Hello"]);
     await client.chat("Hi").done;
     expect(await client.resume({ probeId: "p1" })).toBeUndefined();
-    expect(client.frames.at(-1)).toEqual(expect.objectContaining({ type: "cf_agent_stream_resume_none", reason: "idle", probeId: "p1" }));
+    expect(client.frames.at(-1)).toEqual(
+      expect.objectContaining({ type: "cf_agent_stream_resume_none", reason: "idle", probeId: "p1" })
+    );
   });
 
   it("makes a message of what a crashed isolate had streamed, once", async () => {
@@ -265,13 +282,16 @@ describe("bad input", () => {
     ["a number", "42"],
     ["an unknown type", '{"type":"nonsense"}'],
     ["a field of the wrong type", '{"type":"cf_agent_chat_request_cancel","id":5}'],
-    ["a request without messages", '{"type":"cf_agent_use_chat_request","id":"x","init":{"method":"POST","body":"{}"}}'],
+    [
+      "a request without messages",
+      '{"type":"cf_agent_use_chat_request","id":"x","init":{"method":"POST","body":"{}"}}'
+    ],
     ["10 MB", `{"type":"nonsense","x":"${"x".repeat(10_000_000)}"}`]
   ])("changes nothing and leaves the object usable: %s", async (_name, frame) => {
-    const { client, stub } = await newChat(["still here"]);
+    const { client, messages } = await newChat(["still here"]);
     client.send(frame);
     expect((await client.chat("Hi").done).text).toBe("still here");
-    expect(await stub().getMessages()).toHaveLength(2);
+    expect(await messages()).toHaveLength(2);
   });
 
   it("hands frames that are not chat to the agent's own handler, and consumes those that are", async () => {
@@ -283,10 +303,10 @@ describe("bad input", () => {
   });
 
   it("answers a request that is too large with an error that says the limit", async () => {
-    const { client, stub } = await newChat(["ok"]);
+    const { client, messages } = await newChat(["ok"]);
     const { error } = await client.chat("x".repeat(9_000_000)).done;
     expect(error).toContain("8 MiB");
-    expect(await stub().getMessages()).toEqual([]);
+    expect(await messages()).toEqual([]);
   });
 
   it("leaves other HTTP requests to the agent", async () => {
@@ -310,12 +330,19 @@ describe("what a turn costs", () => {
     expect(tenThousand.totalWritten).toBeLessThanOrEqual(62);
     expect(thousand.totalRead).toBeLessThanOrEqual(10);
     expect(tenThousand.totalRead).toBeLessThanOrEqual(10);
-    console.log(thousand.totalWritten, thousand.totalRead, tenThousand.totalWritten, tenThousand.totalRead, JSON.stringify(tenThousand.bySql, null, 1));
+    console.log(
+      thousand.totalWritten,
+      thousand.totalRead,
+      tenThousand.totalWritten,
+      tenThousand.totalRead,
+      JSON.stringify(tenThousand.bySql, null, 1)
+    );
   });
 
   it("does not write unchanged messages again when the client uploads its whole list", async () => {
     const { client, stub } = await newChat(Array.from({ length: 30 }, (_, index) => `answer ${index}`));
-    const send = async (question: string) => client.chat([...(await client.history()), userMessage(question)]).done;
+    const send = async (question: string) =>
+      client.chat([...(await client.history()), userMessage(question)]).done;
     for (let turn = 0; turn < 10; turn += 1) await send(`question ${turn}`);
     const early = await countRowsOf(stub(), () => send("early"));
     for (let turn = 0; turn < 10; turn += 1) await send(`more ${turn}`);

@@ -9,7 +9,7 @@ import {
   type Script
 } from "@cloudflare/think/testing";
 import type { UIMessage } from "ai";
-import { useClientToolsModel, type ClientToolsAgent } from "./worker/client-tools-agents";
+import { useClientToolsModel } from "./worker/client-tools-agents";
 
 export const CLIENT_TOOLS = [{ name: "a" }, { name: "b" }, { name: "c" }];
 
@@ -20,7 +20,7 @@ export async function newChat(script: Script) {
   const model = scriptedModel(script);
   useClientToolsModel(name, model);
   const connect = () => connectChat(exports.default, { agent: "ClientToolsAgent", name });
-  const stub = () => env.ClientToolsAgent.getByName(name) as DurableObjectStub<ClientToolsAgent>;
+  const stub = () => env.ClientToolsAgent.getByName(name);
   const client = await connect();
   return {
     ...{ name, model, connect, stub, client },

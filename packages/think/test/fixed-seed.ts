@@ -6,4 +6,7 @@ import fc from "fast-check";
 
 const { FUZZ_SEED, FUZZ_RUNS } = process.env;
 
-fc.configureGlobal({ seed: Number(FUZZ_SEED ?? 20_261_118), ...(FUZZ_RUNS ? { numRuns: Number(FUZZ_RUNS) } : {}) });
+fc.configureGlobal({
+  seed: Number(FUZZ_SEED ?? 20_261_118),
+  ...(FUZZ_RUNS ? { numRuns: Number(FUZZ_RUNS) } : {})
+});

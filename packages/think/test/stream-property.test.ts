@@ -3,7 +3,22 @@
  * that stayed, however many tabs there are (contract §2.6, §2.8; seed 001 §7).
  */
 import { exports } from "cloudflare:workers";
-import { connectChat, gate, hang, reasoning, scriptedModel, streamError, text, throwError, toolCall, userMessage, type ChatClient, type Gate, type ReceivedFrame, type ScriptPart } from "@cloudflare/think/testing";
+import {
+  connectChat,
+  gate,
+  hang,
+  reasoning,
+  scriptedModel,
+  streamError,
+  text,
+  throwError,
+  toolCall,
+  userMessage,
+  type ChatClient,
+  type Gate,
+  type ReceivedFrame,
+  type ScriptPart
+} from "@cloudflare/think/testing";
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
 import fc from "fast-check";
 import { expect, it } from "vitest";
@@ -23,17 +38,36 @@ interface Plan {
 }
 
 const deltas = fc.array(fc.string({ minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 6 });
-const speech = fc.oneof(deltas.map((list) => text(list)), deltas.map((list) => reasoning(list)));
+const speech = fc.oneof(
+  deltas.map((list) => text(list)),
+  deltas.map((list) => reasoning(list))
+);
 const call = fc.record({ a: fc.nat(9), b: fc.nat(9) }).map((input) => toolCall("add", input));
 /** Refused by the tool's schema: a tool error in the message. */
 const badCall = fc.constant(toolCall("add", { a: "one" }));
-const callingStep = fc.tuple(fc.array(speech, { maxLength: 2 }), fc.array(fc.oneof(call, badCall), { minLength: 1, maxLength: 3 })).map(([said, calls]) => [...said, ...calls]);
+const callingStep = fc
+  .tuple(
+    fc.array(speech, { maxLength: 2 }),
+    fc.array(fc.oneof(call, badCall), { minLength: 1, maxLength: 3 })
+  )
+  .map(([said, calls]) => [...said, ...calls]);
 
 const plan: fc.Arbitrary<Plan> = fc.record({
-  steps: fc.tuple(fc.array(callingStep, { maxLength: 2 }), fc.array(speech, { maxLength: 3 })).map(([calling, last]) => [...calling, last]),
-  ending: fc.constantFrom<Ending>("completes", "error in the stream", "error thrown", "is cancelled", "is cleared"),
+  steps: fc
+    .tuple(fc.array(callingStep, { maxLength: 2 }), fc.array(speech, { maxLength: 3 }))
+    .map(([calling, last]) => [...calling, last]),
+  ending: fc.constantFrom<Ending>(
+    "completes",
+    "error in the stream",
+    "error thrown",
+    "is cancelled",
+    "is cleared"
+  ),
   cut: fc.nat(12),
-  tabs: fc.array(fc.constantFrom<Return>("in mid-stream", "accepts after the end", "after the end", "twice"), { minLength: 1, maxLength: 3 })
+  tabs: fc.array(
+    fc.constantFrom<Return>("in mid-stream", "accepts after the end", "after the end", "twice"),
+    { minLength: 1, maxLength: 3 }
+  )
 });
 
 const lastParts: Record<Ending, readonly ScriptPart[]> = {
@@ -46,8 +80,12 @@ const lastParts: Record<Ending, readonly ScriptPart[]> = {
 
 /** The plan as a script with a gate at its cut point. */
 function scriptOf({ steps, ending, cut }: Plan, hold: Gate): ScriptPart[][] {
-  const script = steps.map((step, index) => (index === steps.length - 1 ? [...step, ...lastParts[ending]] : [...step]));
-  const places = script.flatMap((step, stepIndex) => step.map((_, partIndex) => [stepIndex, partIndex] as const));
+  const script = steps.map((step, index) =>
+    index === steps.length - 1 ? [...step, ...lastParts[ending]] : [...step]
+  );
+  const places = script.flatMap((step, stepIndex) =>
+    step.map((_, partIndex) => [stepIndex, partIndex] as const)
+  );
   const [stepIndex, partIndex] = places[cut % Math.max(places.length, 1)] ?? [0, 0];
   script[stepIndex]?.splice(partIndex, 0, hold);
   return script;
@@ -56,7 +94,13 @@ function scriptOf({ steps, ending, cut }: Plan, hold: Gate): ScriptPart[][] {
 /** The assistant message as the AI SDK's own client builds it. */
 async function messageFrom(chunks: readonly UIMessageChunk[]): Promise<UIMessage["parts"]> {
   let last: UIMessage | undefined;
-  for await (const message of readUIMessageStream({ stream: ReadableStream.from(chunks) })) last = structuredClone(message);
+  const stream = new ReadableStream<UIMessageChunk>({
+    start(controller) {
+      for (const chunk of chunks) controller.enqueue(chunk);
+      controller.close();
+    }
+  });
+  for await (const message of readUIMessageStream({ stream })) last = structuredClone(message);
   return settled(last?.parts ?? []);
 }
 
@@ -64,7 +108,9 @@ async function messageFrom(chunks: readonly UIMessageChunk[]): Promise<UIMessage
 function settled(parts: UIMessage["parts"]): UIMessage["parts"] {
   return parts
     .filter((part) => part.type !== "step-start")
-    .map((part) => ("text" in part ? { type: part.type, text: part.text } : JSON.parse(JSON.stringify(part)))) as UIMessage["parts"];
+    .map((part) =>
+      "text" in part ? { type: part.type, text: part.text } : JSON.parse(JSON.stringify(part))
+    ) as UIMessage["parts"];
 }
 
 interface View {
@@ -86,14 +132,20 @@ async function check(planned: Plan): Promise<void> {
   const stayer = await connect();
   const turn = stayer.chat([userMessage("Go", "question")]);
   await hold.reached;
-  const early = await Promise.all(planned.tabs.map(async (mode) => (mode === "after the end" ? undefined : dropAndReturn(mode, connect))));
+  const early = await Promise.all(
+    planned.tabs.map(async (mode) => (mode === "after the end" ? undefined : dropAndReturn(mode, connect)))
+  );
   hold.open();
-  if (planned.ending === "is cancelled" || planned.ending === "is cleared") await stop(stayer, turn.id, planned);
+  if (planned.ending === "is cancelled" || planned.ending === "is cleared")
+    await stop(stayer, turn.id, planned);
   const end = await turn.done;
   const expected: View = { parts: await messageFrom(end.chunks), error: end.error };
   for (const [index, mode] of planned.tabs.entries()) {
     const client = early[index] ?? (await connect());
-    const view = planned.ending === "is cleared" ? await viewAfterClear(client, mode) : await viewOf(client, mode, turn.id);
+    const view =
+      planned.ending === "is cleared"
+        ? await viewAfterClear(client, mode)
+        : await viewOf(client, mode, turn.id);
     expect(view, `tab ${index}, ${mode}`).toEqual(planned.ending === "is cleared" ? GONE : expected);
     await client.close();
   }
@@ -135,25 +187,37 @@ async function stop(stayer: ChatClient, id: string, { ending, steps }: Plan): Pr
 async function viewOf(client: ChatClient, mode: Return, id: string): Promise<View> {
   if (mode === "after the end") {
     const resumed = await client.resume();
-    return resumed ? viewOfTurn(await resumed.done) : { parts: assistantParts(client.messages), error: undefined };
+    return resumed
+      ? viewOfTurn(await resumed.done)
+      : { parts: assistantParts(client.messages), error: undefined };
   }
   if (mode === "accepts after the end") {
     const from = client.frames.length;
     expect(client.frames.filter((frame) => frame.id === id && frame.seq !== undefined)).toEqual([]);
     client.send({ type: "cf_agent_stream_resume_ack", id });
-    await client.waitFor((frame) => frame.id === id && frame.done === true && frame.replay === true, { from });
+    await client.waitFor((frame) => frame.id === id && frame.done === true && frame.replay === true, {
+      from
+    });
     return viewOfTurn(resultFrom(client.frames.slice(from)));
   }
   return viewOfTurn(await client.follow(id).done);
 }
 
-async function viewOfTurn({ chunks, error }: { readonly chunks: readonly UIMessageChunk[]; readonly error: string | undefined }): Promise<View> {
+async function viewOfTurn({
+  chunks,
+  error
+}: {
+  readonly chunks: readonly UIMessageChunk[];
+  readonly error: string | undefined;
+}): Promise<View> {
   return { parts: await messageFrom(chunks), error };
 }
 
 function resultFrom(frames: readonly ReceivedFrame[]) {
   const replayed = frames.filter((frame) => frame.replay === true);
-  const chunks = replayed.filter((frame) => frame.body && frame.error !== true).map((frame) => JSON.parse(String(frame.body)) as UIMessageChunk);
+  const chunks = replayed
+    .filter((frame) => frame.body && frame.error !== true)
+    .map((frame) => JSON.parse(String(frame.body)) as UIMessageChunk);
   return { chunks, error: replayed.find((frame) => frame.error === true)?.body };
 }
 

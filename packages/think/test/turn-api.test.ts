@@ -1,6 +1,17 @@
 /** The turn APIs (contract §8), the response hook (§9.8, §14 row 4) and overlapping submits (§3.3). */
 import { env, exports } from "cloudflare:workers";
-import { connectChat, evict, gate, hang, runInAgent, scriptedModel, text, toolCall, userMessage, type Script } from "@cloudflare/think/testing";
+import {
+  connectChat,
+  evict,
+  gate,
+  hang,
+  runInAgent,
+  scriptedModel,
+  text,
+  toolCall,
+  userMessage,
+  type Script
+} from "@cloudflare/think/testing";
 import { describe, expect, it } from "vitest";
 import { useTurnModel } from "./worker/turn-agents";
 
@@ -30,7 +41,10 @@ describe("saveMessages()", () => {
       results.push((await agent.saveMessages([userMessage("start")])).status);
       return { results, hooks: texts(agent.responses.map(({ message }) => message)) };
     });
-    expect(statuses).toEqual({ results: ["completed", "completed", "completed"], hooks: ["first", "second", "third"] });
+    expect(statuses).toEqual({
+      results: ["completed", "completed", "completed"],
+      hooks: ["first", "second", "third"]
+    });
   });
 
   it("§9.8 survives a hook that throws", async () => {
@@ -50,7 +64,10 @@ describe("saveMessages()", () => {
     const { stub } = await newAgent(["one", "two"]);
     await runInAgent(stub, async (agent) => {
       const first = agent.saveMessages([userMessage("1", "a")]);
-      const second = agent.saveMessages((current) => [...current, userMessage(`after ${current.length}`, "b")]);
+      const second = agent.saveMessages((current) => [
+        ...current,
+        userMessage(`after ${current.length}`, "b")
+      ]);
       await Promise.all([first, second]);
     });
     expect(texts(await stub.getMessages())).toEqual(["1", "one", "after 2", "two"]);
@@ -58,7 +75,9 @@ describe("saveMessages()", () => {
 
   it("§8.3 with an aborted signal stores the message, asks no model and leaves nothing behind (traps 13, 14)", async () => {
     const { stub, model } = await newAgent(["never"]);
-    const result = await runInAgent(stub, (agent) => agent.saveMessages([userMessage("Hi")], { signal: AbortSignal.abort() }));
+    const result = await runInAgent(stub, (agent) =>
+      agent.saveMessages([userMessage("Hi")], { signal: AbortSignal.abort() })
+    );
     expect(result).toEqual({ requestId: expect.stringMatching(/.+/), status: "aborted" });
     expect(model.calls).toHaveLength(0);
     expect(texts(await stub.getMessages())).toEqual(["Hi"]);
@@ -121,11 +140,19 @@ describe("chat()", () => {
     const { stub } = await newAgent([[text("x"), { type: "error", error: new Error("boom") }]]);
     const seen = await runInAgent(stub, async (agent) => {
       const told: string[] = [];
-      const failing = { onStart() {}, onEvent() {}, onDone() {}, onError: (error: string) => {
-        told.push(error);
-        throw new Error("callback broke");
-      } };
-      const rejection = await agent.chat("Hi", failing).then(() => "resolved", (error: Error) => error.message);
+      const failing = {
+        onStart() {},
+        onEvent() {},
+        onDone() {},
+        onError: (error: string) => {
+          told.push(error);
+          throw new Error("callback broke");
+        }
+      };
+      const rejection = await agent.chat("Hi", failing).then(
+        () => "resolved",
+        (error: Error) => error.message
+      );
       return { told, rejection, hooks: agent.responses.length };
     });
     expect(seen).toEqual({ told: ["boom"], rejection: "callback broke", hooks: 1 });
@@ -135,8 +162,16 @@ describe("chat()", () => {
     const { stub } = await newAgent([text(["a", "b", "c"])]);
     const rejection = await runInAgent(stub, (agent) =>
       agent
-        .chat("Hi", { onStart() {}, onEvent: async () => Promise.reject(new Error("gone")), onDone() {}, onError() {} })
-        .then(() => "resolved", (error: Error) => error.message)
+        .chat("Hi", {
+          onStart() {},
+          onEvent: async () => Promise.reject(new Error("gone")),
+          onDone() {},
+          onError() {}
+        })
+        .then(
+          () => "resolved",
+          (error: Error) => error.message
+        )
     );
     expect(rejection).toBe("gone");
     expect(texts(await stub.getMessages())).toEqual(["Hi", "abc"]);
@@ -146,7 +181,9 @@ describe("chat()", () => {
     const { stub, connect } = await newAgent([[text("Half"), hang()]]);
     const client = await connect();
     let id = "";
-    const running = runInAgent(stub, (agent) => agent.recordChat("Hi", { onStart: (requestId) => (id = requestId) }));
+    const running = runInAgent(stub, (agent) =>
+      agent.recordChat("Hi", { onStart: (requestId) => (id = requestId) })
+    );
     await client.waitFor((frame) => frame.body?.includes("Half") === true);
     await stub.cancelChat(id);
     expect(await running).toEqual(["start", "event"]);
@@ -173,7 +210,10 @@ describe("chat()", () => {
 describe("continueLastTurn()", () => {
   it("§8.4 is skipped when there is no answer to continue", async () => {
     const { stub } = await newAgent([]);
-    expect(await runInAgent(stub, (agent) => agent.continueNow())).toEqual({ requestId: "", status: "skipped" });
+    expect(await runInAgent(stub, (agent) => agent.continueNow())).toEqual({
+      requestId: "",
+      status: "skipped"
+    });
   });
 
   it("§8.4 makes a new assistant message, flags its frames and the hook, and sends the list at the end", async () => {
@@ -185,7 +225,9 @@ describe("continueLastTurn()", () => {
     expect(turn.frames.every((frame) => frame.continuation)).toBe(true);
     await client.waitFor((frame) => frame.type === "cf_agent_chat_messages" && frame.messages?.length === 3);
     expect(texts(await stub.getMessages())).toEqual(["Hi", "one", "two"]);
-    expect(await runInAgent(stub, (agent) => agent.responses.map(({ continuation }) => continuation))).toEqual([false, true]);
+    expect(
+      await runInAgent(stub, (agent) => agent.responses.map(({ continuation }) => continuation))
+    ).toEqual([false, true]);
   });
 });
 
@@ -223,7 +265,9 @@ describe("the conversation", () => {
 });
 
 describe("overlapping submits (§3.3)", () => {
-  async function overlapping(policy: "queue" | "latest" | "merge" | "drop" | { strategy: "debounce"; debounceMs: number }) {
+  async function overlapping(
+    policy: "queue" | "latest" | "merge" | "drop" | { strategy: "debounce"; debounceMs: number }
+  ) {
     const hold = gate();
     const agent = await newAgent([[hold, "one"], "two", "three"]);
     const client = await agent.connect();
@@ -237,8 +281,11 @@ describe("overlapping submits (§3.3)", () => {
     return { ...agent, client, hold, first, rest };
   }
 
-  const outcomes = async (turns: readonly { readonly done: Promise<{ readonly frames: readonly { readonly outcome?: unknown }[] }> }[]) =>
-    Promise.all(turns.map(async ({ done }) => (await done).frames.at(-1)?.outcome));
+  const outcomes = async (
+    turns: readonly {
+      readonly done: Promise<{ readonly frames: readonly { readonly outcome?: unknown }[] }>;
+    }[]
+  ) => Promise.all(turns.map(async ({ done }) => (await done).frames.at(-1)?.outcome));
 
   it("queue: each gets its own turn", async () => {
     const { hold, first, rest, stub } = await overlapping("queue");
@@ -247,13 +294,16 @@ describe("overlapping submits (§3.3)", () => {
     expect(texts(await stub.getMessages()).toSorted()).toEqual(["1", "2", "3", "one", "three", "two"]);
   });
 
-  it.each(["latest", "merge", { strategy: "debounce", debounceMs: 20 }] as const)("%j: all messages stay, the newest submit answers them (trap 33)", async (policy) => {
-    const { hold, first, rest, stub, model } = await overlapping(policy);
-    hold.open();
-    expect(await outcomes([first, ...rest])).toEqual(["completed", "skipped", "completed"]);
-    expect(texts(await stub.getMessages())).toEqual(expect.arrayContaining(["1", "2", "3", "one", "two"]));
-    expect(model.calls).toHaveLength(2);
-  });
+  it.each(["latest", "merge", { strategy: "debounce", debounceMs: 20 }] as const)(
+    "%j: all messages stay, the newest submit answers them (trap 33)",
+    async (policy) => {
+      const { hold, first, rest, stub, model } = await overlapping(policy);
+      hold.open();
+      expect(await outcomes([first, ...rest])).toEqual(["completed", "skipped", "completed"]);
+      expect(texts(await stub.getMessages())).toEqual(expect.arrayContaining(["1", "2", "3", "one", "two"]));
+      expect(model.calls).toHaveLength(2);
+    }
+  );
 
   it("drop: the overlapping submit is taken back and ends at once (trap 32)", async () => {
     const { hold, first, rest, stub, client, model } = await overlapping("drop");
@@ -291,7 +341,9 @@ describe("observability (§12)", () => {
     const { stub, connect } = await newAgent([[{ type: "error", error: new Error("boom") }]]);
     const client = await connect();
     await client.chat("Hi").done;
-    const events = await runInAgent(stub, (agent) => agent.events.filter(({ type }) => type.startsWith("chat:") || type.startsWith("message:")));
+    const events = await runInAgent(stub, (agent) =>
+      agent.events.filter(({ type }) => type.startsWith("chat:") || type.startsWith("message:"))
+    );
     expect(events).toContainEqual({
       type: "chat:request:failed",
       payload: { requestId: expect.any(String), stage: "stream", messagesPersisted: true, error: "boom" }

@@ -3,13 +3,24 @@
  * told exactly once (contract §4.4, §5.2, §5.5, §8.3; seed 001 §4).
  */
 import { env, exports } from "cloudflare:workers";
-import { connectChat, hang, runInAgent, scriptedModel, streamError, text, throwError, userMessage, type ChatClient, type ScriptStep } from "@cloudflare/think/testing";
+import {
+  connectChat,
+  hang,
+  runInAgent,
+  scriptedModel,
+  streamError,
+  text,
+  throwError,
+  userMessage,
+  type ChatClient,
+  type ScriptStep
+} from "@cloudflare/think/testing";
 import { describe, expect, it } from "vitest";
-import { useTurnModel, type TurnAgent } from "./worker/turn-agents";
+import { useTurnModel } from "./worker/turn-agents";
 
 let counter = 0;
 
-type Stub = DurableObjectStub<TurnAgent>;
+type Stub = ReturnType<typeof env.TurnAgent.getByName>;
 
 /** What an observer was told, in the words all of them share. */
 type Status = "completed" | "error" | "aborted" | "skipped";
@@ -48,8 +59,16 @@ interface Ending {
 }
 
 const endings: readonly Ending[] = [
-  { name: "completes", script: "All good", expected: { status: "completed", row: "completed", hook: true, text: "All good" } },
-  { name: "completes without a word", script: [], expected: { status: "completed", row: "completed", hook: true, text: "" } },
+  {
+    name: "completes",
+    script: "All good",
+    expected: { status: "completed", row: "completed", hook: true, text: "All good" }
+  },
+  {
+    name: "completes without a word",
+    script: [],
+    expected: { status: "completed", row: "completed", hook: true, text: "" }
+  },
   {
     name: "fails inside the stream",
     script: [text("Half"), streamError("boom"), text(" more")],
@@ -74,7 +93,14 @@ const endings: readonly Ending[] = [
     name: "has no model",
     script: [],
     missingModel: true,
-    expected: { status: "error", row: "error", error: "TurnAgent has no model", hook: false, text: "", rejects: true }
+    expected: {
+      status: "error",
+      row: "error",
+      error: "TurnAgent has no model",
+      hook: false,
+      text: "",
+      rejects: true
+    }
   },
   {
     name: "is cancelled",
@@ -104,7 +130,8 @@ interface Door {
   readonly tells: (ending: Ending) => string | RegExp;
 }
 
-const programmatic = ({ expected }: Ending) => (expected.rejects ? /^rejected: TurnAgent has no model/ : expected.status);
+const programmatic = ({ expected }: Ending) =>
+  expected.rejects ? /^rejected: TurnAgent has no model/ : expected.status;
 
 const outcome = (work: Promise<{ readonly status: string }>) =>
   work.then(
@@ -133,7 +160,10 @@ const doors: readonly Door[] = [
   },
   {
     name: "chat()",
-    run: ({ stub }) => runInAgent(stub, async (agent) => (await agent.recordChat("Hi")).filter((call) => call !== "event").join(", ")),
+    run: ({ stub }) =>
+      runInAgent(stub, async (agent) =>
+        (await agent.recordChat("Hi")).filter((call) => call !== "event").join(", ")
+      ),
     tells: ({ expected }) => {
       if (expected.status === "error") return new RegExp(`^start, error: ${expected.error}`);
       return expected.status === "completed" ? "start, done" : "start";
@@ -163,10 +193,18 @@ async function observe(door: Door, ending: Ending): Promise<Observed> {
     hook: agent.responses.map((response) => response.status),
     onChatError: agent.errors.length,
     failedEvents: agent.events.filter((event) => event.type === "chat:request:failed").length,
-    row: state.storage.sql.exec("SELECT status, error_message AS error FROM cf_ai_chat_stream_metadata").toArray()[0] as Observed["row"]
+    row: state.storage.sql
+      .exec("SELECT status, error_message AS error FROM cf_ai_chat_stream_metadata")
+      .toArray()[0] as Observed["row"]
   }));
   const terminals = watched.frames.filter((frame) => frame.done === true);
-  return { ...inside, wire: terminals.map((frame) => frame.outcome as Status), wireError: watched.error, result, text: watched.text };
+  return {
+    ...inside,
+    wire: terminals.map((frame) => frame.outcome as Status),
+    wireError: watched.error,
+    result,
+    text: watched.text
+  };
 }
 
 describe.each(doors)("a turn through $name", (door) => {
@@ -179,7 +217,10 @@ describe.each(doors)("a turn through $name", (door) => {
     expect(observed.text).toBe(expected.text);
     expect(observed.result).toMatch(door.tells(ending));
     const failed = expected.status === "error" ? 1 : 0;
-    expect({ calls: observed.onChatError, events: observed.failedEvents }).toEqual({ calls: failed, events: failed });
+    expect({ calls: observed.onChatError, events: observed.failedEvents }).toEqual({
+      calls: failed,
+      events: failed
+    });
     if (expected.error) {
       expect(observed.wireError).toContain(expected.error);
       expect(observed.row?.error).toBe(observed.wireError);
@@ -200,7 +241,9 @@ describe.each(doors)("a turn through $name", (door) => {
     await client.resume();
     await runInAgent(stub, (agent) => void agent.responses.splice(0));
     await stub.clearMessages();
-    expect(await waiting).toMatch(door.name === "chat()" ? /^start, error: The conversation was cleared/ : "skipped");
+    expect(await waiting).toMatch(
+      door.name === "chat()" ? /^start, error: The conversation was cleared/ : "skipped"
+    );
     expect(model.calls).toHaveLength(2);
     expect(await runInAgent(stub, (agent) => agent.responses.length)).toBe(0);
   });
@@ -215,9 +258,17 @@ it("an error that onChatError replaces is what everyone is told", async () => {
     agent.replaceError = () => new Error("Please try again.");
   });
   expect((await client.chat("Hi").done).error).toBe("Please try again.");
-  const inside = await runInAgent(stub, (agent) => ({ hook: agent.responses.map(({ error }) => error), told: [...agent.errors] }));
+  const inside = await runInAgent(stub, (agent) => ({
+    hook: agent.responses.map(({ error }) => error),
+    told: [...agent.errors]
+  }));
   expect(inside.hook).toEqual(["Please try again."]);
-  expect(inside.told).toEqual([{ text: "secret detail", context: { requestId: expect.any(String), stage: "stream", messagesPersisted: true } }]);
+  expect(inside.told).toEqual([
+    {
+      text: "secret detail",
+      context: { requestId: expect.any(String), stage: "stream", messagesPersisted: true }
+    }
+  ]);
   const returning = await connectChat(exports.default, { agent: "TurnAgent", name });
   expect((await (await returning.resume())?.done)?.error).toBe("Please try again.");
 });

@@ -1,9 +1,8 @@
-import { fileURLToPath } from "node:url";
 import { cloudflareTest } from "@cloudflare/vitest-pool-workers";
 import agents from "agents/vite";
 import type { ViteUserConfig } from "vitest/config";
 
-const test = fileURLToPath(new URL(".", import.meta.url));
+const test = `${import.meta.dirname}/`;
 
 export interface WorkersProject {
   readonly name: string;
@@ -32,7 +31,9 @@ export function workersProject({ name, root }: WorkersProject): ViteUserConfig {
       include: ["**/*.test.ts"],
       // Loading agents, ai and MCP costs seconds per isolate; one shared worker pays it once.
       isolate: false,
-      maxWorkers: 1
+      maxWorkers: 1,
+      // The first test of a run waits for that loading.
+      testTimeout: 20_000
     }
   };
 }

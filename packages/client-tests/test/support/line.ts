@@ -5,14 +5,19 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
+/** Longest wait for a text from the server (milliseconds). */
+const PATIENCE = 7000;
+/** Longest text one can wait for (characters). */
+const LONGEST_TEXT = 100;
+
 export interface Line {
   readonly port: number;
   /** Breaks every open connection without a closing handshake. New ones pass. */
   readonly cut: () => void;
   /** Lets no new socket through until the returned function is called. */
   readonly hold: () => () => void;
-  /** Resolves when the next socket has been let through. */
-  readonly nextSocket: () => Promise<void>;
+  /** Resolves when the server next sends this text; rejects when it does not. */
+  readonly hears: (text: string) => Promise<void>;
   /** Ends the line and all its connections. */
   readonly close: () => Promise<void>;
 }
@@ -21,7 +26,7 @@ export interface Line {
 export async function openLine(serverPort: number): Promise<Line> {
   const ends = new Set<Socket>();
   let held: Promise<void> | undefined;
-  let arrived = Promise.withResolvers<void>();
+  const ears = new Set<(data: string) => void>();
   const track = (socket: Socket): Socket => {
     ends.add(socket);
     socket.on("close", () => ends.delete(socket));
@@ -34,10 +39,14 @@ export async function openLine(serverPort: number): Promise<Line> {
       near.pause();
       const isSocket = /^upgrade:/imu.test(head.toString("latin1"));
       const pass = () => {
-        forward(near, head, track(connect(serverPort, "127.0.0.1")));
-        if (!isSocket) return;
-        arrived.resolve();
-        arrived = Promise.withResolvers<void>();
+        const far = track(connect(serverPort, "127.0.0.1"));
+        let heard = "";
+        far.on("data", (data: Buffer) => {
+          // A text may arrive in two pieces; the server's frames are neither masked nor compressed.
+          heard = heard.slice(-LONGEST_TEXT) + data.toString("latin1");
+          for (const listen of ears) listen(heard);
+        });
+        forward(near, head, far);
       };
       if (isSocket && held !== undefined) void held.then(pass);
       else pass();
@@ -52,7 +61,19 @@ export async function openLine(serverPort: number): Promise<Line> {
   return {
     port: address.port,
     cut,
-    nextSocket: () => arrived.promise,
+    async hears(text) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const listen = (data: string) => void (data.includes(text) && resolve());
+      const timer = setTimeout(
+        () => reject(new Error(`The server did not send ${text} in ${PATIENCE} ms.`)),
+        PATIENCE
+      );
+      ears.add(listen);
+      await promise.finally(() => {
+        clearTimeout(timer);
+        ears.delete(listen);
+      });
+    },
     hold() {
       const { promise, resolve } = Promise.withResolvers<void>();
       held = promise;

@@ -1,4 +1,5 @@
 /** One conversation on the server and the tabs that look at it. Each test has its own. */
+import { isDeepStrictEqual } from "node:util";
 import { expect, inject, test } from "vitest";
 import type { Client, PageMessage, PagePart } from "./clients";
 import { Tab } from "./tab";
@@ -15,9 +16,6 @@ export function testIn(client: Client) {
     }
   });
 }
-
-/** How long a page may take to show what the server has (milliseconds). */
-const PATIENCE = 2000;
 
 let rooms = 0;
 
@@ -63,7 +61,9 @@ export class Room {
     const stored = plain(await this.history());
     for (const [index, tab] of this.#tabs.entries()) {
       const which = `tab ${index + 1} of ${this.#tabs.length}`;
-      await expect.poll(() => plain(tab.messages), { timeout: PATIENCE, interval: 20, message: which }).toEqual(stored);
+      await tab.until("what the server has", ({ messages }) => isDeepStrictEqual(plain(messages), stored), {
+        orElse: () => expect(plain(tab.messages), which).toEqual(stored)
+      });
       expect(tab.wasRecovering, which).toBe(false);
     }
   }
@@ -85,7 +85,9 @@ export class Room {
  * reasoning part had in the stream, and watching clients note a tool's name beside the type that holds it already.
  */
 function plain(messages: readonly PageMessage[]): unknown {
-  return JSON.parse(JSON.stringify(messages), (_key, value: unknown) => (isPart(value) ? withoutNames(value) : value));
+  return JSON.parse(JSON.stringify(messages), (_key, value: unknown) =>
+    isPart(value) ? withoutNames(value) : value
+  );
 }
 
 function isPart(value: unknown): value is PagePart {

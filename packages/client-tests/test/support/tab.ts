@@ -8,8 +8,10 @@ import { inject } from "vitest";
 import type { ChatView, Client, PageMessage } from "./clients";
 import { openLine, type Line } from "./line";
 
-/** Longest wait for a state of the page (milliseconds). */
+/** Longest wait for a state of the page (milliseconds). The old client gives a probe five seconds. */
 const PATIENCE = 7000;
+/** Longest wait for a page that has nothing to wait for any more (milliseconds). */
+const SHORT_PATIENCE = 2000;
 
 let tabs = 0;
 
@@ -84,10 +86,11 @@ export class Tab {
     await this.until("the greeting", (view) => view.isConnected);
   }
 
-  /** Waits until the page, whose line was cut, has noticed it and follows the stream again. */
-  async reconnected(): Promise<void> {
-    await this.line.nextSocket();
-    await this.until("the stream again", (view) => view.isStreaming || view.status === "submitted");
+  /** Loses the connection in mid-stream, and waits until the page has caught up with the stream on a new one. */
+  async loseConnection(): Promise<void> {
+    const caughtUp = this.line.hears('"replayComplete":true');
+    this.line.cut();
+    await caughtUp;
   }
 
   /** Loads the page up to its history; the socket may still be connecting. */
@@ -112,34 +115,32 @@ export class Tab {
     await this.until("the page to load", () => true);
   }
 
-  /** Resolves as soon as the page is in a state; rejects with what it shows instead. */
-  async until(wanted: string, condition: (view: ChatView) => boolean): Promise<ChatView> {
-    return await new Promise((resolve, reject) => {
-      const look = (): void => {
-        const view = this.#views.at(-1);
-        if (view === undefined || !condition(view)) return;
-        settle();
-        resolve(view);
-      };
-      const settle = (): void => {
-        clearTimeout(timer);
-        this.#watchers.delete(look);
-      };
-      const timer = setTimeout(() => {
-        settle();
-        reject(new Error(`Waited ${PATIENCE} ms for ${wanted}. The page shows ${this.#describe()}`));
-      }, PATIENCE);
-      this.#watchers.add(look);
-      look();
-    });
+  /** Resolves as soon as the page is in a state; rejects with what it shows instead, or with what `orElse` throws soon. */
+  async until(
+    wanted: string,
+    condition: (view: ChatView) => boolean,
+    { orElse }: { readonly orElse?: () => void } = {}
+  ): Promise<void> {
+    const patience = orElse === undefined ? PATIENCE : SHORT_PATIENCE;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const look = (): void => {
+      const view = this.#views.at(-1);
+      if (view !== undefined && condition(view)) resolve(true);
+    };
+    const timer = setTimeout(() => resolve(false), patience);
+    this.#watchers.add(look);
+    look();
+    const isReached = await promise;
+    clearTimeout(timer);
+    this.#watchers.delete(look);
+    if (isReached) return;
+    orElse?.();
+    throw new Error(`Waited ${patience} ms for ${wanted}. The page shows ${this.#describe()}`);
   }
 
   /** Waits until nothing is going on and the text of the last message is exactly this. */
   async answered(text: string): Promise<void> {
-    await this.until(
-      `the answer "${text}"`,
-      (view) => isIdle(view) && textOf(view.messages.at(-1)) === text
-    );
+    await this.until(`the answer "${text}"`, (view) => isIdle(view) && textOf(view.messages.at(-1)) === text);
   }
 
   /** Waits until nothing is going on any more. */

@@ -5,7 +5,7 @@ import { Stability } from "./stability";
 function world() {
   const clock = fakeClock();
   const state = { stable: false };
-  let idle = Promise.withResolvers<void>();
+  const idle = Promise.withResolvers<void>();
   const stability = new Stability({ clock, isStable: () => state.stable, whenIdle: () => idle.promise });
   return { clock, state, stability, becomeIdle: () => idle.resolve() };
 }

@@ -31,8 +31,7 @@ const SETTLED: ReadonlySet<string> = new Set(["output-available", "output-error"
 /** The part after the update, or the same reference when it does not apply. */
 export function updateToolPart(part: ToolPart, update: ToolUpdate): ToolPart {
   if (!applies(part, update)) return part;
-  // Each branch gives the fields of the state it names; the union of all tools cannot be spelled out here.
-  return { ...part, ...change(part, update) } as ToolPart;
+  return { ...part, ...change(part, update) };
 }
 
 /** The message with its first part that the update changes, or undefined when there is none. */
@@ -59,7 +58,7 @@ function applies(part: ToolPart, update: ToolUpdate): boolean {
       return APPROVABLE.has(part.state);
     case "late-output":
     case "late-failure":
-      return !SETTLED.has(part.state) || ("preliminary" in part && part.preliminary === true);
+      return !SETTLED.has(part.state) || ("preliminary" in part && part.preliminary);
     case "execution":
       return part.state === "output-available" && isPaused(part.output, update.executionId);
   }

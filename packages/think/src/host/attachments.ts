@@ -7,9 +7,16 @@ interface FileWriter {
 
 export function attachmentFiles(agent: object): AttachmentFiles | undefined {
   const workspace = "workspace" in agent ? agent.workspace : undefined;
-  return isFileWriter(workspace) ? { write: (path, content) => workspace.writeFile(path, content) } : undefined;
+  return isFileWriter(workspace)
+    ? { write: (path, content) => workspace.writeFile(path, content) }
+    : undefined;
 }
 
 function isFileWriter(value: unknown): value is FileWriter {
-  return typeof value === "object" && value !== null && "writeFile" in value && typeof value.writeFile === "function";
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "writeFile" in value &&
+    typeof value.writeFile === "function"
+  );
 }

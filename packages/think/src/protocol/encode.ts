@@ -35,13 +35,16 @@ export function createResponseEncoder({ requestId, continuation }: ResponseEncod
       `${head}${JSON.stringify(chunkJson)},"done":false,"seq":${seq}${flags}${replayFlag(replay)}}`,
     replayComplete: () => `${head}"","done":false${flags},"replay":true,"replayComplete":true}`,
     end: (end, replay) => {
-      const body = end.outcome === "error" ? `${JSON.stringify(end.error)},"done":true,"error":true` : `"","done":true`;
+      const body =
+        end.outcome === "error" ? `${JSON.stringify(end.error)},"done":true,"error":true` : `"","done":true`;
       return `${head}${body},"outcome":"${end.outcome}"${flags}${replayFlag(replay)}}`;
     }
   };
 }
 
 /** Every frame that is not a response. */
-export function encodeFrame(frame: Exclude<ServerFrame, { readonly type: typeof FRAME.chatResponse }>): string {
+export function encodeFrame(
+  frame: Exclude<ServerFrame, { readonly type: typeof FRAME.chatResponse }>
+): string {
   return JSON.stringify(frame);
 }

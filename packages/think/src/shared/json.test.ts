@@ -21,7 +21,10 @@ describe("parseJson", () => {
   });
 
   it("refuses prototype keys but not the mere words", () => {
-    expect(parseJson('{"a":{"__proto__":{"admin":true}}}')).toEqual({ ok: false, reason: "contains a prototype key" });
+    expect(parseJson('{"a":{"__proto__":{"admin":true}}}')).toEqual({
+      ok: false,
+      reason: "contains a prototype key"
+    });
     expect(parseJson('{"constructor":{"prototype":{}}}').ok).toBe(false);
     expect(parseJson('{"text":"the \\"__proto__\\": key"}').ok).toBe(true);
     expect(parseJson('{"constructor":"Brunel"}').ok).toBe(true);

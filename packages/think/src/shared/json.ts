@@ -4,7 +4,9 @@
  */
 import { LIMITS } from "./limits";
 
-export type JsonResult = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string };
+export type JsonResult =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly reason: string };
 
 const suspiciousKey = /"(?:__proto__|constructor)"\s*:/;
 
@@ -68,7 +70,10 @@ export function jsonEqual(left: unknown, right: unknown): boolean {
     return left.length === right.length && left.every((item, index) => jsonEqual(item, right[index]));
   }
   if (!isRecord(left) || !isRecord(right)) return false;
-  return definedKeys(left).length === definedKeys(right).length && definedKeys(left).every((key) => jsonEqual(left[key], right[key]));
+  return (
+    definedKeys(left).length === definedKeys(right).length &&
+    definedKeys(left).every((key) => jsonEqual(left[key], right[key]))
+  );
 }
 
 function definedKeys(record: Record<string, unknown>): string[] {

@@ -111,8 +111,8 @@ export class MessageAccumulator {
         this.#parts.push({ ...chunk });
         return APPLIED;
       default:
-        if (chunk.type.startsWith("data-")) return this.#applyData(chunk as Part);
-        return chunk.type.startsWith("tool-") ? this.#applyTool(chunk as Part) : APPLIED;
+        if (chunk.type.startsWith("data-")) return this.#applyData(chunk);
+        return chunk.type.startsWith("tool-") ? this.#applyTool(chunk) : APPLIED;
     }
   }
 

@@ -19,7 +19,15 @@ const streamedText = (type: "text" | "reasoning") =>
 const toolEnd = fc.constantFrom("none", "output", "error", "denied", "approval");
 
 const toolCall = fc
-  .record({ id: fc.uuid(), name: fc.constantFrom("read", "write"), input: fc.dictionary(fc.string(), fc.jsonValue()), end: toolEnd, streamed: fc.boolean(), dynamic: fc.boolean(), output: fc.jsonValue() })
+  .record({
+    id: fc.uuid(),
+    name: fc.constantFrom("read", "write"),
+    input: fc.dictionary(fc.string(), fc.jsonValue()),
+    end: toolEnd,
+    streamed: fc.boolean(),
+    dynamic: fc.boolean(),
+    output: fc.jsonValue()
+  })
   .map(({ id: toolCallId, name: toolName, input, end, streamed, dynamic, output }) => {
     const identity = { toolCallId, toolName, ...(dynamic ? { dynamic: true } : {}) };
     const ends: Record<string, object[]> = {
@@ -30,7 +38,13 @@ const toolCall = fc
       approval: [{ type: "tool-approval-request", toolCallId, approvalId: "a" }]
     };
     return [
-      ...(streamed ? [{ type: "tool-input-start", ...identity }, { type: "tool-input-delta", toolCallId, inputTextDelta: "{" }, { type: "tool-input-delta", toolCallId, inputTextDelta: "}" }] : []),
+      ...(streamed
+        ? [
+            { type: "tool-input-start", ...identity },
+            { type: "tool-input-delta", toolCallId, inputTextDelta: "{" },
+            { type: "tool-input-delta", toolCallId, inputTextDelta: "}" }
+          ]
+        : []),
       { type: "tool-input-available", ...identity, input },
       ...(ends[end] ?? [])
     ];
@@ -48,9 +62,18 @@ const other = fc.constantFrom<object[]>(
 
 /** A whole stream: start, any number of parts, maybe a finish. */
 export const chunkStream: fc.Arbitrary<UIMessageChunk[]> = fc
-  .record({ parts: fc.array(fc.oneof(streamedText("text"), streamedText("reasoning"), toolCall, other), { maxLength: 12 }), finished: fc.boolean() })
+  .record({
+    parts: fc.array(fc.oneof(streamedText("text"), streamedText("reasoning"), toolCall, other), {
+      maxLength: 12
+    }),
+    finished: fc.boolean()
+  })
   .map(({ parts, finished }) => {
-    const chunks = [{ type: "start", messageId: "m" }, ...parts.flat(), ...(finished ? [{ type: "finish" }] : [])];
+    const chunks = [
+      { type: "start", messageId: "m" },
+      ...parts.flat(),
+      ...(finished ? [{ type: "finish" }] : [])
+    ];
     // What comes over a wire is JSON, which knows no -0.
     return JSON.parse(JSON.stringify(chunks)) as UIMessageChunk[];
   });

@@ -17,7 +17,9 @@ function deltaOf(chunk: UIMessageChunk): Delta | undefined {
   switch (chunk.type) {
     case "text-delta":
     case "reasoning-delta":
-      return chunk.providerMetadata === undefined ? { key: `${chunk.type}:${chunk.id}`, field: "delta" } : undefined;
+      return chunk.providerMetadata === undefined
+        ? { key: `${chunk.type}:${chunk.id}`, field: "delta" }
+        : undefined;
     case "tool-input-delta":
       return { key: `${chunk.type}:${chunk.toolCallId}`, field: "inputTextDelta" };
     default:

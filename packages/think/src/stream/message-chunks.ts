@@ -10,7 +10,11 @@ import { isRecord } from "../shared/json";
 type Fields = Record<string, unknown> & { readonly type: string };
 
 export function messageToChunks(message: UIMessage): UIMessageChunk[] {
-  const start = { type: "start", messageId: message.id, ...(isRecord(message.metadata) ? { messageMetadata: message.metadata } : {}) };
+  const start = {
+    type: "start",
+    messageId: message.id,
+    ...(isRecord(message.metadata) ? { messageMetadata: message.metadata } : {})
+  };
   const parts = message.parts.flatMap((part, index) => partToChunks(part as unknown as Fields, `${index}`));
   // The fields come from chunks of the same types, so the shapes fit.
   return [start, ...parts] as unknown as UIMessageChunk[];
@@ -68,7 +72,10 @@ function toolOutcome(part: Fields): Fields | undefined {
     case "output-denied":
       return { type: "tool-output-denied" };
     case "approval-requested":
-      return { type: "tool-approval-request", approvalId: isRecord(part.approval) ? part.approval.id : undefined };
+      return {
+        type: "tool-approval-request",
+        approvalId: isRecord(part.approval) ? part.approval.id : undefined
+      };
     default:
       return undefined;
   }

@@ -16,19 +16,24 @@ function messageOf(chunks: Iterable<UIMessageChunk>) {
 describe("replay", () => {
   it("builds the same message from packed rows as from the live stream, wherever the rows were cut", () => {
     fc.assert(
-      fc.property(chunkStream, fc.array(fc.boolean(), { minLength: 80, maxLength: 80 }), fc.boolean(), (chunks, cuts, merge) => {
-        const rows: string[] = [];
-        const pack = new ChunkPack({ merge });
-        chunks.forEach((chunk, index) => {
-          pack.add(chunk, JSON.stringify(chunk).length);
-          if (!cuts[index % cuts.length]) return;
-          rows.push(pack.pack());
-          pack.clear();
-        });
-        const stored = [...rows.flatMap(unpackChunks), ...pack.chunks()];
-        expect(messageOf(stored)).toEqual(messageOf(chunks));
-        expect(messageOf(mergeChunks(stored))).toEqual(messageOf(chunks));
-      })
+      fc.property(
+        chunkStream,
+        fc.array(fc.boolean(), { minLength: 80, maxLength: 80 }),
+        fc.boolean(),
+        (chunks, cuts, merge) => {
+          const rows: string[] = [];
+          const pack = new ChunkPack({ merge });
+          chunks.forEach((chunk, index) => {
+            pack.add(chunk, JSON.stringify(chunk).length);
+            if (!cuts[index % cuts.length]) return;
+            rows.push(pack.pack());
+            pack.clear();
+          });
+          const stored = [...rows.flatMap(unpackChunks), ...pack.chunks()];
+          expect(messageOf(stored)).toEqual(messageOf(chunks));
+          expect(messageOf(mergeChunks(stored))).toEqual(messageOf(chunks));
+        }
+      )
     );
   });
 
@@ -64,8 +69,13 @@ describe("replay", () => {
   });
 
   it("merges ten thousand deltas into one", () => {
-    const deltas = Array.from({ length: 10_000 }, () => ({ type: "text-delta", id: "t", delta: "a" }) as const);
-    expect(mergeChunks([{ type: "text-start", id: "t" }, ...deltas, { type: "text-end", id: "t" }])).toHaveLength(3);
+    const deltas = Array.from(
+      { length: 10_000 },
+      () => ({ type: "text-delta", id: "t", delta: "a" }) as const
+    );
+    expect(
+      mergeChunks([{ type: "text-start", id: "t" }, ...deltas, { type: "text-end", id: "t" }])
+    ).toHaveLength(3);
   });
 });
 
@@ -73,7 +83,10 @@ describe("unpackChunks", () => {
   it("reads the layouts of earlier releases: one chunk, or a list of JSON texts", () => {
     const chunk = { type: "text-delta", id: "t", delta: "x" };
     expect(unpackChunks(JSON.stringify(chunk))).toEqual([chunk]);
-    expect(unpackChunks(JSON.stringify([JSON.stringify(chunk), JSON.stringify(chunk)]))).toEqual([chunk, chunk]);
+    expect(unpackChunks(JSON.stringify([JSON.stringify(chunk), JSON.stringify(chunk)]))).toEqual([
+      chunk,
+      chunk
+    ]);
   });
 
   it("yields nothing for damaged rows", () => {

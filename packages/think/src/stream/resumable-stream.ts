@@ -18,7 +18,9 @@ export interface StreamStart {
   readonly continuation: boolean;
 }
 
-export type StreamEnd = { readonly status: "completed" } | { readonly status: "error"; readonly error: string };
+export type StreamEnd =
+  | { readonly status: "completed" }
+  | { readonly status: "error"; readonly error: string };
 
 /** Chunks whose loss would repeat or lose work: written at once, with everything before them. */
 const DURABLE: ReadonlySet<string> = new Set([
@@ -31,7 +33,13 @@ const DURABLE: ReadonlySet<string> = new Set([
 ]);
 
 /** Chunks that only open something. Alone they are not worth a write: the first text comes with them. */
-const OPENING: ReadonlySet<string> = new Set(["start", "start-step", "text-start", "reasoning-start", "tool-input-start"]);
+const OPENING: ReadonlySet<string> = new Set([
+  "start",
+  "start-step",
+  "text-start",
+  "reasoning-start",
+  "tool-input-start"
+]);
 
 const encoder = new TextEncoder();
 
@@ -63,7 +71,12 @@ export class ResumableStream {
 
   start({ streamId, ...start }: StreamStart): void {
     this.#save({ id: streamId, ...start, status: "streaming", error: null });
-    this.#live = { pack: new ChunkPack({ merge: !start.continuation }), rows: 0, seq: 0, flushedAt: -Infinity };
+    this.#live = {
+      pack: new ChunkPack({ merge: !start.continuation }),
+      rows: 0,
+      seq: 0,
+      flushedAt: -Infinity
+    };
   }
 
   /** Takes one chunk in; returns its position in the stream. */

@@ -70,7 +70,13 @@ const START = `INSERT INTO cf_ai_chat_stream_metadata
 const WRITE = `INSERT INTO cf_ai_chat_stream_chunks (chunk_index, stream_id, body, created_at) VALUES (?, ?, ?, ?)
   ON CONFLICT (chunk_index) DO UPDATE SET stream_id = excluded.stream_id, body = excluded.body, created_at = excluded.created_at`;
 
-export function createStreamStore({ sql, now }: { readonly sql: Sql; readonly now: () => number }): StreamStore {
+export function createStreamStore({
+  sql,
+  now
+}: {
+  readonly sql: Sql;
+  readonly now: () => number;
+}): StreamStore {
   const ensureMetadata = lazyTable(sql, METADATA);
   const ensureChunks = lazyTable(sql, CHUNKS);
   return {
@@ -83,7 +89,17 @@ export function createStreamStore({ sql, now }: { readonly sql: Sql; readonly no
       ensureMetadata();
       const { id, requestId, status, messageId, continuation, error } = record;
       const time = now();
-      sql.exec(START, id, requestId, status, time, status === "streaming" ? null : time, messageId, continuation ? 1 : 0, error);
+      sql.exec(
+        START,
+        id,
+        requestId,
+        status,
+        time,
+        status === "streaming" ? null : time,
+        messageId,
+        continuation ? 1 : 0,
+        error
+      );
     },
     writeRow(streamId, index, body) {
       ensureChunks();

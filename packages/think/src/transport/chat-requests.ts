@@ -89,7 +89,10 @@ export class ChatRequests {
     const id = ids.next();
     // A running turn owns the stream's record; its own outcome matters more to those who reconnect.
     if (!stream.isLive) stream.fail({ streamId: id, messageId: id, requestId, continuation: false }, text);
-    broadcast(createResponseEncoder({ requestId, continuation: false }).end({ outcome: "error", error: text }), []);
+    broadcast(
+      createResponseEncoder({ requestId, continuation: false }).end({ outcome: "error", error: text }),
+      []
+    );
   }
 
   #end(connectionId: string, requestId: string, end: ResponseEnd): void {

@@ -57,7 +57,11 @@ export class ChatApi {
     this.#options = options;
   }
 
-  async chat(input: string | UIMessage, callback: Partial<StreamCallback>, options: ChatOptions = {}): Promise<void> {
+  async chat(
+    input: string | UIMessage,
+    callback: Partial<StreamCallback>,
+    options: ChatOptions = {}
+  ): Promise<void> {
     const requestId = this.#options.ids.next();
     await callback.onStart?.({ requestId });
     const { onClientToolCall } = options;
@@ -67,7 +71,9 @@ export class ChatApi {
       follower,
       signal: options.signal,
       clientTools: options.clientTools,
-      ...(onClientToolCall ? { onClientToolCall: async (call: ClientToolCall) => onClientToolCall(call) } : {}),
+      ...(onClientToolCall
+        ? { onClientToolCall: async (call: ClientToolCall) => onClientToolCall(call) }
+        : {}),
       prepare: () => this.#append([this.#userMessage(input)])
     });
     await follower.settled();
@@ -94,7 +100,10 @@ export class ChatApi {
     return toSaveResult(requestId, result);
   }
 
-  async continueLastTurn(body?: Readonly<Record<string, unknown>>, options: SaveMessagesOptions = {}): Promise<SaveMessagesResult> {
+  async continueLastTurn(
+    body?: Readonly<Record<string, unknown>>,
+    options: SaveMessagesOptions = {}
+  ): Promise<SaveMessagesResult> {
     const { context, conversation, ids } = this.#options;
     const canContinue = () => conversation.messages.at(-1)?.role === "assistant";
     if (!canContinue()) return { requestId: "", status: "skipped" };
@@ -135,7 +144,9 @@ export class ChatApi {
   }
 
   #userMessage(input: string | UIMessage): UIMessage {
-    return typeof input === "string" ? { id: this.#options.ids.next(), role: "user", parts: [{ type: "text", text: input }] } : input;
+    return typeof input === "string"
+      ? { id: this.#options.ids.next(), role: "user", parts: [{ type: "text", text: input }] }
+      : input;
   }
 }
 

@@ -68,7 +68,9 @@ export function openChatSink(options: ChatSinkOptions, turn: Turn): TurnSink {
 /** Whether the row limit took something away. Sanitising is no cut, and most messages are too small to be compared. */
 function wasCut(streamed: UIMessage, stored: UIMessage): boolean {
   // A character is at most three bytes of UTF-8.
-  return JSON.stringify(streamed).length * 3 > LIMITS.messageBytes && !jsonEqual(streamed.parts, stored.parts);
+  return (
+    JSON.stringify(streamed).length * 3 > LIMITS.messageBytes && !jsonEqual(streamed.parts, stored.parts)
+  );
 }
 
 /** The stored status knows no `aborted`: a stopped turn ended as asked. */
@@ -77,6 +79,7 @@ function streamEnd(outcome: TurnOutcome): StreamEnd {
 }
 
 function responseEnd(outcome: TurnOutcome): ResponseEnd {
-  return outcome.status === "error" ? { outcome: "error", error: outcome.error } : { outcome: outcome.status };
+  return outcome.status === "error"
+    ? { outcome: "error", error: outcome.error }
+    : { outcome: outcome.status };
 }
-

@@ -38,7 +38,11 @@ export function createFailureReporter({ onChatError, emit }: FailureOptions): Re
 }
 
 /** A hook that throws must not hide the failure it was told of. */
-function replaced(onChatError: FailureOptions["onChatError"], error: unknown, context: ChatErrorContext): unknown {
+function replaced(
+  onChatError: FailureOptions["onChatError"],
+  error: unknown,
+  context: ChatErrorContext
+): unknown {
   try {
     return onChatError(error, context);
   } catch (hookError) {

@@ -5,7 +5,9 @@
  * I2. An item belongs to the generation it was queued in. After `reset()` items of older generations are not started.
  * I3. A failing item rejects its own caller and nobody else.
  */
-export type QueueResult<Value> = { readonly status: "ran"; readonly value: Value } | { readonly status: "stale" };
+export type QueueResult<Value> =
+  | { readonly status: "ran"; readonly value: Value }
+  | { readonly status: "stale" };
 
 export class TurnQueue {
   #tail: Promise<unknown> = Promise.resolve();

@@ -20,8 +20,10 @@ const TOOLS = "lastClientTools";
 const BODY = "lastBody";
 
 export function createRequestContext(config: ConfigStore): RequestContext {
-  const saveTools = (tools: readonly ClientToolSchema[]) => config.set(TOOLS, tools.length > 0 ? tools : undefined);
-  const saveBody = (body: Readonly<Record<string, unknown>>) => config.set(BODY, Object.keys(body).length > 0 ? body : undefined);
+  const saveTools = (tools: readonly ClientToolSchema[]) =>
+    config.set(TOOLS, tools.length > 0 ? tools : undefined);
+  const saveBody = (body: Readonly<Record<string, unknown>>) =>
+    config.set(BODY, Object.keys(body).length > 0 ? body : undefined);
   return {
     get clientTools() {
       const tools = config.get(TOOLS);

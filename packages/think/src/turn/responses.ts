@@ -21,7 +21,8 @@ export class ResponseHooks<Result> {
     if (this.#draining) return;
     this.#draining = true;
     try {
-      for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) await this.#call(next);
+      for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift())
+        await this.#call(next);
     } finally {
       this.#draining = false;
     }

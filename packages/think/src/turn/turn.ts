@@ -42,7 +42,12 @@ export type FailureStage = "turn" | "stream";
 export type TurnOutcome =
   | { readonly status: "completed"; readonly output?: unknown }
   | { readonly status: "aborted" }
-  | { readonly status: "error"; readonly error: string; readonly cause: unknown; readonly stage: FailureStage };
+  | {
+      readonly status: "error";
+      readonly error: string;
+      readonly cause: unknown;
+      readonly stage: FailureStage;
+    };
 
 /** How a turn ended for the one who asked for it. */
 export type TurnResult =

@@ -139,7 +139,15 @@ export class Turns {
     return this.#queue.idle();
   }
 
-  #admit({ requestId, generation, body, clientTools, onClientToolCall, parentId, continuation }: TurnRequest): Turn {
+  #admit({
+    requestId,
+    generation,
+    body,
+    clientTools,
+    onClientToolCall,
+    parentId,
+    continuation
+  }: TurnRequest): Turn {
     return {
       requestId,
       generation: generation ?? this.#queue.generation,
@@ -208,7 +216,10 @@ export class Turns {
     // A completed answer to a conversation that is gone is no answer; one that was stopped says so.
     if (!current) return final.status === "completed" ? SKIPPED : { result: { ...final, message } };
     const streamed = final.status !== "error" || final.stage === "stream";
-    return { result: { ...final, message }, ...(streamed ? { response: { turn, outcome: final, message: built } } : {}) };
+    return {
+      result: { ...final, message },
+      ...(streamed ? { response: { turn, outcome: final, message: built } } : {})
+    };
   }
 
   /** A message that cannot be stored fails the turn; it must not fail the queue. */

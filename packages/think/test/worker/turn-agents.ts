@@ -1,5 +1,11 @@
 /** The agent of the turn tests: records what its hooks were told. */
-import { Think, type ChatErrorContext, type ChatResponseResult, type SaveMessagesResult, type StreamCallback } from "@cloudflare/think";
+import {
+  Think,
+  type ChatErrorContext,
+  type ChatResponseResult,
+  type SaveMessagesResult,
+  type StreamCallback
+} from "@cloudflare/think";
 import type { LanguageModel } from "ai";
 
 declare global {
@@ -24,7 +30,8 @@ export class TurnAgent extends Think {
   replaceError: ((error: unknown) => unknown) | undefined;
 
   override observability = {
-    emit: (event: { type: string; payload?: unknown }) => void this.events.push({ type: event.type, payload: event.payload })
+    emit: (event: { type: string; payload?: unknown }) =>
+      void this.events.push({ type: event.type, payload: event.payload })
   } as never;
 
   override getModel(): LanguageModel {
@@ -42,7 +49,10 @@ export class TurnAgent extends Think {
   }
 
   /** `chat()` with everything the callback was told. */
-  async recordChat(text: string, options: { readonly signal?: AbortSignal; readonly onStart?: (id: string) => void } = {}) {
+  async recordChat(
+    text: string,
+    options: { readonly signal?: AbortSignal; readonly onStart?: (id: string) => void } = {}
+  ) {
     const calls: string[] = [];
     const callback: StreamCallback = {
       onStart: ({ requestId }) => {
