@@ -1,6 +1,7 @@
 // The steps of `pnpm verify` (and so of `npm test` and the CI), in order.
 import path from "node:path";
 import { bin, cache, fromRoot } from "./lib/paths.mjs";
+import { testProjects } from "./lib/test-projects.mjs";
 
 /**
  * @typedef {object} Step
@@ -37,6 +38,9 @@ function tests(name, args, needs = []) {
 /** @param {string} project */
 const project = (project) => ["--config", "vitest.workspace.ts", "--project", project];
 
+/** These run on the built package; the others load the sources. */
+const needBuild = new Set(["browser", "clients"]);
+
 /** @type {readonly Step[]} */
 export const steps = [
   script("typecheck", "typecheck.mjs"),
@@ -48,10 +52,9 @@ export const steps = [
   script("api reports", "api-report.mjs", ["build"]),
   script("docs", "docs.mjs", ["build"]),
   tests("tooling tests", ["--config", ".ci/vitest.config.mjs"]),
-  tests("unit tests", project("unit")),
-  tests("workers tests", project("workers")),
-  tests("workers tests, ai 6", project("workers-ai6")),
-  tests("browser tests", project("browser"), ["build"]),
+  ...testProjects()
+    .filter((name) => name !== "tooling")
+    .map((name) => tests(`${name} tests`, project(name), needBuild.has(name) ? ["build"] : [])),
   script("consumer", "consumer.mjs", ["build"])
 ];
 

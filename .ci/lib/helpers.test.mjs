@@ -12,6 +12,7 @@ import { singleVersions } from "./lockfile.mjs";
 import { portProblem } from "./port.mjs";
 import { run } from "./run.mjs";
 import { stamp } from "./stamp.mjs";
+import { projectNames } from "./test-projects.mjs";
 import { unexpectedEntries } from "./top-level.mjs";
 
 let folder = "";
@@ -130,5 +131,17 @@ describe("the wanted port", () => {
     server.close();
     await once(server, "close");
     expect(await portProblem(port)).toBeUndefined();
+  });
+});
+
+describe("the test projects", () => {
+  it("are read from the workspace file, in order, by the names in their configs", () => {
+    const workspace = 'projects: [\n  "a/vitest.config.ts",\n  "b/vitest.unit.config.ts"\n]';
+    expect(projectNames(workspace, (file) => `test: { name: "of ${file[0]}" }`)).toEqual(["of a", "of b"]);
+  });
+
+  it("must be listed and named", () => {
+    expect(() => projectNames("projects: []", () => "")).toThrow("lists no project");
+    expect(() => projectNames('["a/vitest.config.ts"]', () => "")).toThrow("no name");
   });
 });

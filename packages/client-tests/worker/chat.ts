@@ -1,6 +1,7 @@
 /**
  * The agent the stock clients talk to. Its model is scripted by the text of the last user message (`scripts.ts`), and
  * the tests hold and release it over HTTP: `GET gate/{label}` waits until the model stands at that gate, `POST` opens it.
+ * `POST mark/{label}` sends the label to every socket, behind all that was sent before.
  */
 import { Think } from "@cloudflare/think";
 import { gate, scriptedModel, type Gate } from "@cloudflare/think/testing";
@@ -40,11 +41,11 @@ export class Chat extends Think {
   }
 
   override async onRequest(request: Request): Promise<Response> {
-    const [, label] = /\/gate\/([\w-]+)$/u.exec(new URL(request.url).pathname) ?? [];
+    const [, kind, label] = /\/(gate|mark)\/([\w-]+)$/u.exec(new URL(request.url).pathname) ?? [];
     if (label === undefined) return new Response("Not found", { status: 404 });
-    const wanted = this.#gate(label);
-    if (request.method === "POST") wanted.open();
-    else await wanted.reached;
+    if (kind === "mark") this.broadcast(JSON.stringify({ mark: label }));
+    else if (request.method === "POST") this.#gate(label).open();
+    else await this.#gate(label).reached;
     return new Response("ok");
   }
 

@@ -5,6 +5,8 @@ import type { UIMessageChunk } from "ai";
 import { createClientTools, type ClientToolsModule } from "./client-tools/create";
 import type { ClientTools } from "./client-tools/client-tools";
 import type { Host } from "./host/host";
+import type { ChatHandlers } from "./host/install-chat";
+import { StartSteps } from "./host/start-steps";
 import type { LoopAgent, LoopAuthor } from "./loop/loop-agent";
 import { runLoop } from "./loop/run-loop";
 import { encodeFrame } from "./protocol/encode";
@@ -21,8 +23,8 @@ import { ChatRequests } from "./transport/chat-requests";
 import { ChatTransport } from "./transport/chat-transport";
 import { ChatApi } from "./turn/chat-api";
 import { openChatSink } from "./turn/chat-sink";
-import { createFailureReporter, type FailureOptions } from "./turn/failures";
-import { createRequestContext } from "./turn/request-context";
+import { createFailureReporter, type FailureOptions, type ReportFailure } from "./turn/failures";
+import { createRequestContext, type RequestContext } from "./turn/request-context";
 import { ResponseHooks } from "./turn/responses";
 import { settleOrphan } from "./turn/settle-orphan";
 import { SubmitGate, type MessageConcurrency } from "./turn/submit-gate";
@@ -46,8 +48,10 @@ export interface Modules {
   readonly conversation: Conversation;
   readonly turns: Turns;
   readonly api: ChatApi;
-  readonly transport: ChatTransport;
   readonly clientTools: ClientTools;
+  readonly startSteps: StartSteps;
+  /** The chat's side of the agent's handlers. */
+  readonly handlers: ChatHandlers;
   /** Ends every turn, running or waiting; the conversation stays. */
   readonly resetTurns: () => void;
   /** Forgets the conversation, durably, and tells every client but those named. */
@@ -55,62 +59,12 @@ export interface Modules {
 }
 
 export function compose(host: Host, overrides: AgentOverrides): Modules {
-  const { sql, clock, ids, broadcast, send, emit } = host;
-  const now = () => clock.now();
-  const config = createConfigStore(sql);
-  const conversation = createConversation({
-    ...{ sql, config, emit, store: createMessageStore({ sql, now }) },
-    hydrationByteBudget: overrides.hydrationByteBudget,
-    media: { clock, setting: overrides.mediaEviction, files: overrides.attachments }
-  });
-  const stream = new ResumableStream({ store: createStreamStore({ sql, now }), now });
-  const context = createRequestContext(config);
-  const gate = new SubmitGate(clock);
+  const { ids, broadcast, send, emit } = host;
+  const stores = composeStores(host, overrides);
+  const { config, conversation, stream, context } = stores;
   const reportFailure = createFailureReporter({ onChatError: overrides.onChatError, emit });
-  const responses = new ResponseHooks(overrides.onChatResponse);
-
-  const settle = () => {
-    if (!settleOrphan(stream, conversation)) return;
-    broadcast(encodeFrame({ type: FRAME.chatMessages, messages: conversation.messages }), []);
-  };
-
-  const desk = new ResumeDesk(stream, {
-    send,
-    message: (id) => conversation.get(id),
-    settleOrphan: settle,
-    claim: (connectionId, activeRequestId) => clientTools.continuations.claim(connectionId, activeRequestId)
-  });
-
-  const loop: LoopAgent = {
-    ...overrides.loop,
-    emit,
-    saveRepaired: (messages) => {
-      for (const message of messages) conversation.put(message);
-      broadcast(encodeFrame({ type: FRAME.chatMessages, messages: conversation.messages }), []);
-    }
-  };
-
-  const sinkOptions = {
-    ...{ stream, desk, conversation, broadcast, send },
-    settleOrphan: () => {
-      settle();
-      desk.dismiss();
-    },
-    foreignTool: (chunk: UIMessageChunk) => clientTools.updates.applyLate(chunk),
-    opened: (turn: Turn) => clientTools.continuations.opened(turn.requestId)
-  };
-  const turns = new Turns({
-    ...{ clock, ids, reportFailure },
-    keepAlive: () => host.keepAlive(),
-    openSink: (turn) => openChatSink(sinkOptions, turn),
-    startModel: (turn) => runLoop(loop, { ...turn, messages: conversation.upTo(turn.parentId) }),
-    responded: (response) => responses.deliver(response),
-    idle: () => clientTools.stageFree()
-  });
-  const clientTools: ClientToolsModule = createClientTools({
-    ...{ clock, ids, turns, stream, desk, conversation, context, broadcast },
-    settleOrphan: settle
-  });
+  const { turns, desk, clientTools } = composeTurns(host, overrides, stores, reportFailure);
+  const gate = new SubmitGate(host.clock);
 
   const resetTurns = () => {
     turns.reset();
@@ -136,6 +90,92 @@ export function compose(host: Host, overrides: AgentOverrides): Modules {
     clientTools: clientTools.tools,
     left: (connectionId) => clientTools.continuations.leave(connectionId)
   });
-  const api = new ChatApi({ turns, conversation, context, ids, broadcast });
-  return { config, conversation, turns, api, transport, clientTools: clientTools.tools, resetTurns, clear };
+  const startSteps = new StartSteps(emit);
+  return {
+    ...{ config, conversation, turns, startSteps, resetTurns, clear },
+    api: new ChatApi({ turns, conversation, context, ids, broadcast }),
+    clientTools: clientTools.tools,
+    handlers: {
+      start: () => startSteps.attempt("transcript-hydration", () => void conversation.messages),
+      connect: (connectionId) => transport.connect(connectionId),
+      disconnect: (connectionId) => transport.disconnect(connectionId),
+      message: (connectionId, data) => transport.message(connectionId, data),
+      request: (url) => transport.request(url)
+    }
+  };
+}
+
+/** What is stored: settings, conversation, stream and the last request's context. */
+interface Stores {
+  readonly config: ConfigStore;
+  readonly conversation: Conversation;
+  readonly stream: ResumableStream;
+  readonly context: RequestContext;
+}
+
+function composeStores({ sql, clock, emit }: Host, overrides: AgentOverrides): Stores {
+  const now = () => clock.now();
+  const config = createConfigStore(sql);
+  const conversation = createConversation({
+    ...{ sql, config, emit, store: createMessageStore({ sql, now }) },
+    hydrationByteBudget: overrides.hydrationByteBudget,
+    media: { clock, setting: overrides.mediaEviction, files: overrides.attachments }
+  });
+  const stream = new ResumableStream({ store: createStreamStore({ sql, now }), now });
+  return { config, conversation, stream, context: createRequestContext(config) };
+}
+
+interface TurnModules {
+  readonly turns: Turns;
+  readonly desk: ResumeDesk;
+  readonly clientTools: ClientToolsModule;
+}
+
+/** Turns, the resume desk and client tools need each other; each gets functions that reach the others when called. */
+function composeTurns(
+  host: Host,
+  overrides: AgentOverrides,
+  { conversation, stream, context }: Stores,
+  reportFailure: ReportFailure
+): TurnModules {
+  const { clock, ids, broadcast, send, emit } = host;
+  const announce = () =>
+    broadcast(encodeFrame({ type: FRAME.chatMessages, messages: conversation.messages }), []);
+  const settle = () => void (settleOrphan(stream, conversation) && announce());
+  const responses = new ResponseHooks(overrides.onChatResponse);
+
+  const desk = new ResumeDesk(stream, {
+    send,
+    message: (id) => conversation.get(id),
+    settleOrphan: settle,
+    claim: (connectionId, activeRequestId) => clientTools.continuations.claim(connectionId, activeRequestId)
+  });
+
+  const loop: LoopAgent = {
+    ...overrides.loop,
+    emit,
+    saveRepaired: (messages) => {
+      for (const message of messages) conversation.put(message);
+      announce();
+    }
+  };
+
+  const sinkOptions = {
+    ...{ stream, desk, conversation, broadcast, send, settleOrphan: settle },
+    foreignTool: (chunk: UIMessageChunk) => clientTools.updates.applyLate(chunk),
+    opened: (turn: Turn) => clientTools.continuations.opened(turn.requestId)
+  };
+  const turns = new Turns({
+    ...{ clock, ids, reportFailure },
+    keepAlive: () => host.keepAlive(),
+    openSink: (turn) => openChatSink(sinkOptions, turn),
+    startModel: (turn) => runLoop(loop, { ...turn, messages: conversation.upTo(turn.parentId) }),
+    responded: (response) => responses.deliver(response),
+    idle: () => clientTools.stageFree()
+  });
+  const clientTools: ClientToolsModule = createClientTools({
+    ...{ clock, ids, turns, stream, desk, conversation, context, broadcast },
+    settleOrphan: settle
+  });
+  return { turns, desk, clientTools };
 }

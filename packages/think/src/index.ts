@@ -1,6 +1,7 @@
 /** `@cloudflare/think`: the chat agent base class. */
 export { Think } from "./think";
 export { ThinkError, type ThinkErrorCode } from "./shared/errors/think-error";
+export type { OnStartDegradation } from "./host/start-steps";
 export type { ClientToolSchema } from "./protocol/frames";
 export type { MediaEvictionConfig, MediaEvictionSetting } from "./session/media-settings";
 export type { ChatErrorStage } from "./observability/events";

@@ -8,6 +8,7 @@ import { compose, type Modules } from "./compose";
 import { createAgentHost } from "./host/agent-host";
 import { attachmentFiles } from "./host/attachments";
 import { installChat } from "./host/install-chat";
+import type { OnStartDegradation } from "./host/start-steps";
 import { DEFAULT_SYSTEM_PROMPT } from "./loop/default-prompt";
 import type {
   AgentHooks,
@@ -81,7 +82,7 @@ export class Think<
       mediaEviction: () => this.mediaEviction,
       attachments: () => attachmentFiles(this)
     });
-    installChat(this, this.#modules.transport);
+    installChat(this, this.#modules.handlers);
   }
 
   /** The model of every turn. Must be overridden. */
@@ -209,6 +210,11 @@ export class Think<
   /** Reads the conversation anew from storage. */
   protected async syncMessagesFromStorage(): Promise<UIMessage[]> {
     return [...this.#modules.conversation.reload()];
+  }
+
+  /** What failed when the object woke; the agent came up without it. */
+  getOnStartDegradations(): OnStartDegradation[] {
+    return [...this.#modules.startSteps.degradations];
   }
 
   /** Stores private settings as JSON. Not sent to clients; use `setState` for that. */

@@ -13,7 +13,7 @@ import {
   type Script
 } from "@cloudflare/think/testing";
 import { describe, expect, it } from "vitest";
-import { useTurnModel } from "./worker/turn-agents";
+import { failHydrationOnce, useTurnModel } from "./worker/turn-agents";
 
 let counter = 0;
 
@@ -365,4 +365,24 @@ it("runs tools in programmatic turns like in any other", async () => {
   const { stub } = await newAgent([toolCall("missing", {}), "sorry"]);
   const { status } = await runInAgent(stub, (agent) => agent.saveMessages([userMessage("Hi")]));
   expect(status).toBe("completed");
+});
+
+describe("start-up (§11)", () => {
+  it("comes up without the history when it cannot be read, says so, and has it back as soon as it can", async () => {
+    const { stub, connect, name } = await newAgent(["one", "two"]);
+    await (await connect()).chat("Hi").done;
+    failHydrationOnce(name);
+    await evict(stub);
+    const degradations = await runInAgent(stub, (agent) => ({
+      steps: agent.getOnStartDegradations().map(({ step }) => step),
+      events: agent.events.filter(({ type }) => type === "chat:onstart:degraded").map(({ payload }) => payload)
+    }));
+    expect(degradations).toEqual({
+      steps: ["transcript-hydration"],
+      events: [{ step: "transcript-hydration", error: "storage is not ready" }]
+    });
+    const client = await connect();
+    expect((await client.chat("Again").done).text).toBe("two");
+    expect(texts(await runInAgent(stub, (agent) => agent.getMessages()))).toEqual(["Hi", "one", "Again", "two"]);
+  });
 });

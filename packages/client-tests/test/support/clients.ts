@@ -53,11 +53,15 @@ export interface PageOptions {
   readonly name: string;
   /** Runs the page's own tool and gives its output. */
   readonly locate: () => Promise<unknown>;
+  /** Sees every frame that is not the chat's. */
+  readonly onMessage: (event: MessageEvent) => void;
 }
 
 /** A client generation: gives each tab a hook of its own. */
 export interface Client {
   readonly name: string;
+  /** Whether a page that asked and was offline at the end of the answer shows half of it until it is reloaded. */
+  readonly keepsHalfAnswers: boolean;
   readonly load: (tab: number) => Promise<(options: PageOptions) => ChatView>;
 }
 
@@ -67,11 +71,12 @@ const RECONNECT = { minReconnectionDelay: 20, maxReconnectionDelay: 50 };
 /** `@cloudflare/ai-chat` 0.12.2, which re-exports the hook of `agents` 0.32.0, on AI SDK 7. */
 export const currentClient: Client = {
   name: "0.12.2",
+  keepsHalfAnswers: false,
   async load(tab) {
     const file = createRequire(import.meta.url).resolve("agents/chat/react");
     const { useAgentChat } = await copyOf<typeof import("agents/chat/react")>(file, tab);
-    return ({ host, name, locate }) => {
-      const agent = useCurrentAgent({ agent: "Chat", name, host, ...RECONNECT });
+    return ({ host, name, locate, onMessage }) => {
+      const agent = useCurrentAgent({ agent: "Chat", name, host, onMessage, ...RECONNECT });
       const chat = useAgentChat({
         agent,
         tools: { locate: { ...LOCATE, execute: locate } },
@@ -87,10 +92,11 @@ export const currentClient: Client = {
 /** `@cloudflare/ai-chat` 0.8.6 with `agents` 0.16.2, on AI SDK 6. */
 export const oldClient: Client = {
   name: "0.8.6",
+  keepsHalfAnswers: true,
   async load(tab) {
     const { useAgentChat } = await copyOf<OldHooks>(oldHookFile, tab);
-    return ({ host, name, locate }) => {
-      const agent = useOldAgent({ agent: "Chat", name, host, ...RECONNECT });
+    return ({ host, name, locate, onMessage }) => {
+      const agent = useOldAgent({ agent: "Chat", name, host, onMessage, ...RECONNECT });
       const chat = useAgentChat({
         agent,
         tools: { locate: { ...LOCATE, execute: locate } },

@@ -35,14 +35,16 @@ export async function openLine(serverPort: number): Promise<Line> {
     return socket;
   };
   const proxy = createServer((near) => {
-    track(near).once("data", (head: Buffer) => {
+    track(near).once("data", (data: Buffer) => {
       near.pause();
-      const isSocket = /^upgrade:/imu.test(head.toString("latin1"));
+      // Without the extension the server does not compress, and the line can listen.
+      const head = data.toString("latin1").replace(/^sec-websocket-extensions:.*\r\n/imu, "");
+      const isSocket = /^upgrade:/imu.test(head);
       const pass = () => {
         const far = track(connect(serverPort, "127.0.0.1"));
         let heard = "";
         far.on("data", (data: Buffer) => {
-          // A text may arrive in two pieces; the server's frames are neither masked nor compressed.
+          // A text may arrive in two pieces.
           heard = heard.slice(-LONGEST_TEXT) + data.toString("latin1");
           for (const listen of ears) listen(heard);
         });
@@ -90,8 +92,8 @@ export async function openLine(serverPort: number): Promise<Line> {
   };
 }
 
-function forward(near: Socket, head: Buffer, far: Socket): void {
-  far.write(head);
+function forward(near: Socket, head: string, far: Socket): void {
+  far.write(head, "latin1");
   near.pipe(far);
   far.pipe(near);
   near.on("close", () => far.destroy());

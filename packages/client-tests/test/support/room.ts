@@ -1,5 +1,4 @@
 /** One conversation on the server and the tabs that look at it. Each test has its own. */
-import { isDeepStrictEqual } from "node:util";
 import { expect, inject, test } from "vitest";
 import type { Client, PageMessage, PagePart } from "./clients";
 import { Tab } from "./tab";
@@ -24,6 +23,7 @@ export class Room {
   readonly #tabs: Tab[] = [];
   readonly #url: string;
   readonly #name: string;
+  #marks = 0;
 
   constructor(client: Client) {
     rooms += 1;
@@ -56,14 +56,17 @@ export class Room {
     return messages;
   }
 
-  /** Every page shows what the server has, message for message, and none ever claimed to recover. */
+  /** When all that is on its way has arrived, every page shows what the server has, and none ever claimed to recover. */
   async expectAgreement(): Promise<void> {
+    this.#marks += 1;
+    const mark = `${this.#name}-${this.#marks}`;
+    await this.#request(`mark/${mark}`, "POST");
+    await Promise.all(this.#tabs.map((tab) => tab.sees(mark)));
     const stored = plain(await this.history());
     for (const [index, tab] of this.#tabs.entries()) {
       const which = `tab ${index + 1} of ${this.#tabs.length}`;
-      await tab.until("what the server has", ({ messages }) => isDeepStrictEqual(plain(messages), stored), {
-        orElse: () => expect(plain(tab.messages), which).toEqual(stored)
-      });
+      expect(plain(tab.messages), which).toEqual(stored);
+      expect(tab.view.isStreaming, which).toBe(false);
       expect(tab.wasRecovering, which).toBe(false);
     }
   }

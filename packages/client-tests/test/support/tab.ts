@@ -10,8 +10,8 @@ import { openLine, type Line } from "./line";
 
 /** Longest wait for a state of the page (milliseconds). The old client gives a probe five seconds. */
 const PATIENCE = 7000;
-/** Longest wait for a page that has nothing to wait for any more (milliseconds). */
-const SHORT_PATIENCE = 2000;
+/** The clients draw at most every 50 milliseconds; after this long the last change is on the page (milliseconds). */
+const DRAWING = 100;
 
 let tabs = 0;
 
@@ -21,6 +21,7 @@ export class Tab {
   readonly line: Line;
   readonly #views: ChatView[] = [];
   readonly #watchers = new Set<() => void>();
+  readonly #marks = new Set<string>();
   #root: Root | undefined;
   #wasRecovering = false;
   /** How often the page ran its own tool. */
@@ -103,7 +104,8 @@ export class Tab {
       locate: async () => {
         this.toolRuns += 1;
         return { city: "Lisbon" };
-      }
+      },
+      onMessage: ({ data }: MessageEvent) => this.#notice(data)
     };
     const Page = () => {
       const view = useChat(options);
@@ -115,27 +117,21 @@ export class Tab {
     await this.until("the page to load", () => true);
   }
 
-  /** Resolves as soon as the page is in a state; rejects with what it shows instead, or with what `orElse` throws soon. */
-  async until(
-    wanted: string,
-    condition: (view: ChatView) => boolean,
-    { orElse }: { readonly orElse?: () => void } = {}
-  ): Promise<void> {
-    const patience = orElse === undefined ? PATIENCE : SHORT_PATIENCE;
+  /** Resolves as soon as the page is in a state; rejects with what it shows instead. */
+  async until(wanted: string, condition: (view: ChatView) => boolean): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const look = (): void => {
       const view = this.#views.at(-1);
       if (view !== undefined && condition(view)) resolve(true);
     };
-    const timer = setTimeout(() => resolve(false), patience);
+    const timer = setTimeout(() => resolve(false), PATIENCE);
     this.#watchers.add(look);
     look();
     const isReached = await promise;
     clearTimeout(timer);
     this.#watchers.delete(look);
-    if (isReached) return;
-    orElse?.();
-    throw new Error(`Waited ${patience} ms for ${wanted}. The page shows ${this.#describe()}`);
+    if (!isReached)
+      throw new Error(`Waited ${PATIENCE} ms for ${wanted}. The page shows ${this.#describe()}`);
   }
 
   /** Waits until nothing is going on and the text of the last message is exactly this. */
@@ -158,9 +154,26 @@ export class Tab {
     void this.view.sendMessage({ text });
   }
 
+  /** Waits until the page has seen a mark of the server, and with it everything before, and has drawn it. */
+  async sees(mark: string): Promise<void> {
+    await this.until(`the mark ${mark}`, () => this.#marks.has(mark));
+    await new Promise((resolve) => setTimeout(resolve, DRAWING));
+  }
+
+  #notice(data: unknown): void {
+    const [, mark] = typeof data === "string" ? (/^\{"mark":"([\w-]+)"\}$/u.exec(data) ?? []) : [];
+    if (mark === undefined) return;
+    this.#marks.add(mark);
+    this.#look();
+  }
+
   #show(view: ChatView): void {
     if (view.isRecovering) this.#wasRecovering = true;
     this.#views.splice(0, this.#views.length, view);
+    this.#look();
+  }
+
+  #look(): void {
     for (const look of [...this.#watchers]) look();
   }
 

@@ -4,10 +4,12 @@
  */
 import { parseSubAgentPath, type Agent } from "agents";
 
-export type ChatAgent = Pick<Agent, "onConnect" | "onMessage" | "onClose" | "onRequest">;
+export type ChatAgent = Pick<Agent, "onStart" | "onConnect" | "onMessage" | "onClose" | "onRequest">;
 
 /** The chat's side of the sockets and routes. */
 export interface ChatHandlers {
+  /** Runs before the author's `onStart`; must not throw. */
+  start(): void;
   connect(connectionId: string): void;
   message(connectionId: string, data: unknown): Promise<boolean>;
   disconnect(connectionId: string): void;
@@ -15,10 +17,16 @@ export interface ChatHandlers {
 }
 
 export function installChat(agent: ChatAgent, chat: ChatHandlers): void {
+  const onStart = agent.onStart.bind(agent);
   const onConnect = agent.onConnect.bind(agent);
   const onMessage = agent.onMessage.bind(agent);
   const onClose = agent.onClose.bind(agent);
   const onRequest = agent.onRequest.bind(agent);
+
+  agent.onStart = async (props) => {
+    chat.start();
+    return onStart(props);
+  };
 
   agent.onConnect = async (connection, context) => {
     if (!targetsChild(context.request.url)) chat.connect(connection.id);

@@ -22,7 +22,25 @@ export function useTurnModel(name: string, model: LanguageModel): void {
   models.set(name, model);
 }
 
+const failing = new Set<string>();
+
+/** The agent's next read of its history fails. */
+export function failHydrationOnce(name: string): void {
+  failing.add(name);
+}
+
 export class TurnAgent extends Think {
+  constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
+    super(ctx, env);
+    // Read by the hydration, and by nothing before it.
+    Object.defineProperty(this, "hydrationByteBudget", {
+      get: () => {
+        if (failing.delete(this.name)) throw new Error("storage is not ready");
+        return 0;
+      }
+    });
+  }
+
   readonly responses: ChatResponseResult[] = [];
   readonly errors: { readonly text: string; readonly context: ChatErrorContext | undefined }[] = [];
   readonly events: { readonly type: string; readonly payload: unknown }[] = [];
