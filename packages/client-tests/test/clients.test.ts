@@ -229,6 +229,7 @@ describe.each([currentClient, oldClient])("useAgentChat of $name", (client) => {
       await room.release("story");
       await vi.waitFor(async () => expect(textOf((await room.history()).at(-1))).toBe(story));
       await tab.load();
+      await tab.connected();
       await tab.answered(story);
       expect(tab.lastText).toBe(story);
       await room.expectAgreement();

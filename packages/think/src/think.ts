@@ -181,6 +181,16 @@ export class Think<
     return this.#modules.api.continueLastTurn(body, options);
   }
 
+  /** Whether a person or a client still has to answer: an open approval, or a call of a tool that runs in the client. */
+  protected hasPendingInteraction(): boolean {
+    return this.#modules.clientTools.hasPendingInteraction();
+  }
+
+  /** Waits until no turn runs, none is about to, and nobody is being asked. False when `timeout` (ms; default: none) passes first. */
+  protected async waitUntilStable(options?: { readonly timeout?: number }): Promise<boolean> {
+    return this.#modules.clientTools.waitUntilStable(options);
+  }
+
   /** Stops one turn. */
   protected abortRequest(requestId: string, _reason?: string): void {
     this.#modules.turns.cancel(requestId);

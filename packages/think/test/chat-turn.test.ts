@@ -1,7 +1,6 @@
 import { env, exports } from "cloudflare:workers";
 import {
   connectChat,
-  countRowsOf,
   crash,
   evict,
   gate,
@@ -313,41 +312,5 @@ describe("bad input", () => {
     const { name } = await newChat([]);
     const response = await exports.default.fetch(`https://agent.test/agents/chat-agent/${name}/page`);
     expect(await response.text()).toBe("mine");
-  });
-});
-
-describe("what a turn costs", () => {
-  it("writes rows by bytes streamed, not by deltas, and reads almost nothing", async () => {
-    const { client, stub } = await newChat([
-      "warm up",
-      text(Array.from({ length: 1_000 }, () => "word ")),
-      text(Array.from({ length: 10_000 }, () => "word "))
-    ]);
-    await client.chat("Hi").done;
-    const thousand = await countRowsOf(stub(), () => client.chat("1,000").done);
-    const tenThousand = await countRowsOf(stub(), () => client.chat("10,000").done);
-    expect(thousand.totalWritten).toBeLessThanOrEqual(17);
-    expect(tenThousand.totalWritten).toBeLessThanOrEqual(62);
-    expect(thousand.totalRead).toBeLessThanOrEqual(10);
-    expect(tenThousand.totalRead).toBeLessThanOrEqual(10);
-    console.log(
-      thousand.totalWritten,
-      thousand.totalRead,
-      tenThousand.totalWritten,
-      tenThousand.totalRead,
-      JSON.stringify(tenThousand.bySql, null, 1)
-    );
-  });
-
-  it("does not write unchanged messages again when the client uploads its whole list", async () => {
-    const { client, stub } = await newChat(Array.from({ length: 30 }, (_, index) => `answer ${index}`));
-    const send = async (question: string) =>
-      client.chat([...(await client.history()), userMessage(question)]).done;
-    for (let turn = 0; turn < 10; turn += 1) await send(`question ${turn}`);
-    const early = await countRowsOf(stub(), () => send("early"));
-    for (let turn = 0; turn < 10; turn += 1) await send(`more ${turn}`);
-    const late = await countRowsOf(stub(), () => send("late"));
-    expect(late.totalWritten).toBe(early.totalWritten);
-    expect(late.totalRead).toBe(early.totalRead);
   });
 });

@@ -373,16 +373,23 @@ describe("start-up (§11)", () => {
     await (await connect()).chat("Hi").done;
     failHydrationOnce(name);
     await evict(stub);
+    const client = await connect();
     const degradations = await runInAgent(stub, (agent) => ({
       steps: agent.getOnStartDegradations().map(({ step }) => step),
-      events: agent.events.filter(({ type }) => type === "chat:onstart:degraded").map(({ payload }) => payload)
+      events: agent.events
+        .filter(({ type }) => type === "chat:onstart:degraded")
+        .map(({ payload }) => payload)
     }));
     expect(degradations).toEqual({
       steps: ["transcript-hydration"],
       events: [{ step: "transcript-hydration", error: "storage is not ready" }]
     });
-    const client = await connect();
     expect((await client.chat("Again").done).text).toBe("two");
-    expect(texts(await runInAgent(stub, (agent) => agent.getMessages()))).toEqual(["Hi", "one", "Again", "two"]);
+    expect(texts(await runInAgent(stub, (agent) => agent.getMessages()))).toEqual([
+      "Hi",
+      "one",
+      "Again",
+      "two"
+    ]);
   });
 });

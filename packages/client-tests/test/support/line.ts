@@ -25,33 +25,21 @@ export interface Line {
 /** Opens a line to a server on this machine. */
 export async function openLine(serverPort: number): Promise<Line> {
   const ends = new Set<Socket>();
+  const ears = new Set<(heard: string) => void>();
   let held: Promise<void> | undefined;
-  const ears = new Set<(data: string) => void>();
-  const track = (socket: Socket): Socket => {
-    ends.add(socket);
-    socket.on("close", () => ends.delete(socket));
-    // A broken connection is what these tests are about; the clients notice by themselves.
-    socket.on("error", () => socket.destroy());
-    return socket;
-  };
   const proxy = createServer((near) => {
-    track(near).once("data", (data: Buffer) => {
-      near.pause();
-      // Without the extension the server does not compress, and the line can listen.
-      const head = data.toString("latin1").replace(/^sec-websocket-extensions:.*\r\n/imu, "");
-      const isSocket = /^upgrade:/imu.test(head);
-      const pass = () => {
-        const far = track(connect(serverPort, "127.0.0.1"));
-        let heard = "";
-        far.on("data", (data: Buffer) => {
-          // A text may arrive in two pieces.
-          heard = heard.slice(-LONGEST_TEXT) + data.toString("latin1");
-          for (const listen of ears) listen(heard);
-        });
-        forward(near, head, far);
-      };
-      if (isSocket && held !== undefined) void held.then(pass);
-      else pass();
+    const far = connect(serverPort, "127.0.0.1");
+    for (const end of [near, far]) {
+      ends.add(end);
+      end.on("close", () => ends.delete(end));
+      // A broken connection is what these tests are about; the clients notice by themselves.
+      end.on("error", () => end.destroy());
+    }
+    join(near, far, {
+      held: () => held,
+      heard: (text) => {
+        for (const listen of ears) listen(text);
+      }
     });
   }).listen(0, "127.0.0.1");
   await once(proxy, "listening");
@@ -63,19 +51,6 @@ export async function openLine(serverPort: number): Promise<Line> {
   return {
     port: address.port,
     cut,
-    async hears(text) {
-      const { promise, resolve, reject } = Promise.withResolvers<void>();
-      const listen = (data: string) => void (data.includes(text) && resolve());
-      const timer = setTimeout(
-        () => reject(new Error(`The server did not send ${text} in ${PATIENCE} ms.`)),
-        PATIENCE
-      );
-      ears.add(listen);
-      await promise.finally(() => {
-        clearTimeout(timer);
-        ears.delete(listen);
-      });
-    },
     hold() {
       const { promise, resolve } = Promise.withResolvers<void>();
       held = promise;
@@ -84,6 +59,7 @@ export async function openLine(serverPort: number): Promise<Line> {
         resolve();
       };
     },
+    hears: (text) => hear(ears, text),
     async close() {
       cut();
       proxy.close();
@@ -92,10 +68,57 @@ export async function openLine(serverPort: number): Promise<Line> {
   };
 }
 
-function forward(near: Socket, head: string, far: Socket): void {
-  far.write(head, "latin1");
-  near.pipe(far);
-  far.pipe(near);
+interface Ends {
+  /** Settles when sockets may pass; undefined when they may now. */
+  readonly held: () => Promise<void> | undefined;
+  /** Called with the last of what the server has sent on a socket. */
+  readonly heard: (text: string) => void;
+}
+
+/** Passes data both ways. A connection may carry plain requests first and become a socket later: Node uses it again. */
+function join(near: Socket, far: Socket, { held, heard }: Ends): void {
+  let isSocket = false;
+  let recent = "";
+  near.on("data", (data: Buffer) => {
+    const head = isSocket ? undefined : upgradeHead(data);
+    if (head === undefined) {
+      far.write(data);
+      return;
+    }
+    isSocket = true;
+    const pass = () => void far.write(head, "latin1");
+    const wait = held();
+    if (wait === undefined) pass();
+    else void wait.then(pass);
+  });
+  far.on("data", (data: Buffer) => {
+    near.write(data);
+    if (!isSocket) return;
+    // A text may arrive in two pieces.
+    recent = recent.slice(-LONGEST_TEXT) + data.toString("latin1");
+    heard(recent);
+  });
   near.on("close", () => far.destroy());
   far.on("close", () => near.destroy());
+}
+
+/** The request for a socket, without the extension: then the server does not compress, and the line can listen. */
+function upgradeHead(data: Buffer): string | undefined {
+  const head = data.toString("latin1");
+  return /^GET .*\r\n(?:.*\r\n)*upgrade:/iu.test(head)
+    ? head.replace(/^sec-websocket-extensions:.*\r\n/imu, "")
+    : undefined;
+}
+
+async function hear(ears: Set<(heard: string) => void>, text: string): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const listen = (heard: string) => {
+    if (heard.includes(text)) resolve(true);
+  };
+  const timer = setTimeout(() => resolve(false), PATIENCE);
+  ears.add(listen);
+  const isHeard = await promise;
+  clearTimeout(timer);
+  ears.delete(listen);
+  if (!isHeard) throw new Error(`The server did not send ${text} in ${PATIENCE} ms.`);
 }

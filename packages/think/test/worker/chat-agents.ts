@@ -2,7 +2,7 @@
 import { Think } from "@cloudflare/think";
 import type { LanguageModel, ToolSet } from "ai";
 import { tool } from "ai";
-import type { Connection, WSMessage } from "agents";
+import { Agent, type Connection, type WSMessage } from "agents";
 import { z } from "zod";
 
 const models = new Map<string, LanguageModel>();
@@ -40,3 +40,6 @@ export class ChatAgent extends Think {
 
 /** Overrides nothing: what a newcomer has before the first method. */
 export class BareAgent extends Think {}
+
+/** The base class alone, to measure what Think adds. */
+export class PlainAgent extends Agent<Cloudflare.Env> {}

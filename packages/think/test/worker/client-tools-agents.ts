@@ -76,6 +76,14 @@ export class ClientToolsAgent extends Think {
     return error;
   }
 
+  isAsking(): boolean {
+    return this.hasPendingInteraction();
+  }
+
+  async isStable(timeout?: number): Promise<boolean> {
+    return this.waitUntilStable(timeout === undefined ? {} : { timeout });
+  }
+
   reset(): void {
     this.resetTurnState();
   }

@@ -1,6 +1,6 @@
 import { routeAgentRequest } from "agents";
 
-export { BareAgent, ChatAgent } from "./chat-agents";
+export { BareAgent, ChatAgent, PlainAgent } from "./chat-agents";
 export { ClientToolsAgent } from "./client-tools-agents";
 export { LoopTestAgent } from "./loop-agents";
 export { LoopMcpServer } from "./loop-mcp-server";

@@ -1,0 +1,113 @@
+import type { UIMessageChunk } from "ai";
+import { beforeEach, describe, expect, it } from "vitest";
+import { LIMITS } from "../shared/limits";
+import { ResumableStream } from "./resumable-stream";
+import type { StreamRecord, StreamStore } from "./stream-store";
+
+let time = 0;
+let rows: { streamId: string; index: number; body: string }[] = [];
+let saved: StreamRecord | null = null;
+
+const store: StreamStore = {
+  load: () => saved,
+  save: (record) => {
+    saved = record;
+  },
+  writeRow: (streamId, index, body) => void rows.push({ streamId, index, body }),
+  chunks: (streamId) =>
+    rows
+      .filter((row) => row.streamId === streamId)
+      .flatMap((row) => JSON.parse(row.body) as UIMessageChunk[]),
+  clear: () => {
+    rows = [];
+    saved = null;
+  }
+};
+
+let stream: ResumableStream;
+
+function send(...chunks: object[]): number {
+  for (const chunk of chunks) stream.append(chunk as UIMessageChunk, JSON.stringify(chunk));
+  return rows.length;
+}
+
+const delta = (text: string) => ({ type: "text-delta", id: "t", delta: text });
+
+beforeEach(() => {
+  time = 0;
+  rows = [];
+  saved = null;
+  stream = new ResumableStream({ store, now: () => time });
+  stream.start({ streamId: "s", requestId: "r", messageId: "m", continuation: false });
+});
+
+describe("§2.4 what is streamed reaches storage", () => {
+  it("at the first content, not at the marks that open it", () => {
+    expect(send({ type: "start" }, { type: "start-step" }, { type: "text-start", id: "t" })).toBe(0);
+    expect(send(delta("a"))).toBe(1);
+  });
+
+  it("not with each delta, but after a second at the latest (trap 39)", () => {
+    expect(send(delta("a"), delta("b"), delta("c"))).toBe(1);
+    time += LIMITS.streamFlushMs;
+    expect(send(delta("d"))).toBe(2);
+    expect(stream.chunks()).toEqual([delta("abcd")]);
+  });
+
+  it("after so many characters, whatever the time", () => {
+    send(delta("a"));
+    expect(send(delta("x".repeat(LIMITS.streamFlushChars)))).toBe(2);
+  });
+
+  it.each([
+    "tool-input-available",
+    "tool-output-available",
+    "tool-output-error",
+    "tool-output-denied",
+    "tool-approval-request"
+  ])("at once for %s, with the text before it (trap 39)", (type) => {
+    send(delta("a"), delta("b"));
+    expect(send({ type, toolCallId: "c" })).toBe(2);
+    expect(JSON.parse(rows[1]?.body ?? "")).toEqual([delta("b"), { type, toolCallId: "c" }]);
+  });
+
+  it("except a chunk that no row can hold", () => {
+    send(delta("a"), { type: "data-huge", data: "x".repeat(LIMITS.streamChunkBytes) });
+    time += LIMITS.streamFlushMs;
+    send(delta("b"));
+    expect(stream.chunks()).toEqual([delta("ab")]);
+  });
+});
+
+describe("§2.2 the record", () => {
+  it("takes over the rows of the stream before it, and reads none of its leftovers", () => {
+    send(delta("old"), { type: "tool-output-available", toolCallId: "c" });
+    stream.finish({ status: "completed" });
+    stream.start({ streamId: "s2", requestId: "r2", messageId: "m2", continuation: false });
+    send(delta("new"));
+    expect(rows.map((row) => row.index)).toEqual([0, 1, 0]);
+    expect(stream.chunks()).toEqual([delta("new")]);
+  });
+
+  it("of another isolate that still says streaming is an orphan, whatever its age (§2.5)", () => {
+    send(delta("a"));
+    const next = new ResumableStream({ store, now: () => time + 86_400_000 });
+    expect(next.isLive).toBe(false);
+    expect(next.active?.requestId).toBe("r");
+    expect(next.chunks()).toEqual([delta("a")]);
+  });
+
+  it("keeps the error until the next request is accepted", () => {
+    stream.finish({ status: "error", error: "boom" });
+    expect(stream.record).toMatchObject({ status: "error", error: "boom" });
+    stream.forgetFailure();
+    expect(stream.record).toMatchObject({ status: "completed", error: null });
+  });
+
+  it("is gone after a clear, with what was still in memory", () => {
+    send(delta("a"), delta("b"));
+    stream.clear();
+    expect(stream.record).toBeNull();
+    expect(stream.chunks()).toEqual([]);
+  });
+});
