@@ -24,9 +24,9 @@ async function newChat(script: Script) {
   const connect = () => connectChat(exports.default, { agent: "ChatAgent", name });
   const stub = () => env.ChatAgent.getByName(name);
   const rows = () =>
-    runInAgent(stub(), (_agent, { storage }) => ({
+    runInAgent(stub(), async (_agent, { storage }) => ({
       streams: storage.sql.exec("SELECT status FROM cf_ai_chat_stream_metadata").toArray().length,
-      alarm: storage.getAlarm()
+      alarm: await storage.getAlarm()
     }));
   return { name, connect, stub, rows };
 }
@@ -106,7 +106,7 @@ describe("connecting", () => {
     const client = await connect();
     const huge = { id: "huge", role: "user", parts: [{ type: "data-blob", data: "x".repeat(2_500_000) }] };
     const live = await client.chat([huge as never]).done;
-    expect(live.error).toContain("1.8 MB");
+    expect(live.error).toContain("at most 1800000 can be stored");
     const replay = await (await (await connect()).resume())?.done;
     expect(replay?.error).toBe(live.error);
   });
