@@ -10,5 +10,5 @@ export type { ChatResponseResult } from "./turn/chat-response";
 export type { ChatErrorContext } from "./turn/failures";
 export type { ChatStartEvent, StreamCallback } from "./turn/stream-callback";
 export type { MessageConcurrency } from "./turn/submit-gate";
-export type { ClientToolCall } from "./turn/turn";
+export type { ClientToolCall } from "./loop/client-tools";
 export type * from "./public-types";

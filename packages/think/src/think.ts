@@ -27,7 +27,7 @@ import type { LoopAuthor, McpWait } from "./loop/loop-agent";
 import { failInterruptedPart, type StoredToolPart } from "./loop/repair-transcript";
 import type { TurnConfig } from "./loop/turn-config";
 import type { MediaEvictionSetting } from "./session/media-settings";
-import { MESSAGE_LIMITS } from "./session/message-limits";
+import { MESSAGE_LIMITS } from "./shared/limits";
 import { ThinkError } from "./shared/errors/think-error";
 import { LIMITS } from "./shared/limits";
 import type { ChatOptions, MessagesInput, SaveMessagesOptions, SaveMessagesResult } from "./turn/chat-api";

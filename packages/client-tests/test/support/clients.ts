@@ -81,7 +81,7 @@ export const currentClient: Client = {
         agent,
         tools: { locate: { ...LOCATE, execute: locate } },
         onToolCall: async ({ toolCall: { toolName, toolCallId }, addToolOutput }) => {
-          if (toolName === "locate") addToolOutput({ toolCallId, toolName, output: await locate() });
+          if (toolName === "locate") addToolOutput({ toolCallId, output: await locate() });
         }
       });
       return { ...chat, isConnected: agent.identified };
@@ -101,7 +101,7 @@ export const oldClient: Client = {
         agent,
         tools: { locate: { ...LOCATE, execute: locate } },
         onToolCall: async ({ toolCall: { toolName, toolCallId }, addToolOutput }) => {
-          if (toolName === "locate") addToolOutput({ toolCallId, toolName, output: await locate() });
+          if (toolName === "locate") addToolOutput({ toolCallId, output: await locate() });
         }
       });
       return { ...chat, isConnected: agent.identified };

@@ -9,7 +9,8 @@
  */
 import type { DynamicToolUIPart, ToolUIPart, UIMessage } from "ai";
 import { isToolPart, type Part } from "../session/parts";
-import { isRecord, parseJson } from "../shared/json";
+import { isRecord } from "../shared/json";
+import { toolInput } from "../shared/tool-input";
 
 /** A tool part as it is stored. */
 export type StoredToolPart = ToolUIPart | DynamicToolUIPart;
@@ -86,11 +87,5 @@ function isSettled(part: StoredToolPart): boolean {
 }
 
 function withObjectInput(part: StoredToolPart): StoredToolPart {
-  return isRecord(part.input) ? part : { ...part, input: objectInput(part.input) };
-}
-
-function objectInput(input: unknown): Record<string, unknown> {
-  if (typeof input !== "string" || !input.startsWith("{")) return {};
-  const parsed = parseJson(input);
-  return parsed.ok && isRecord(parsed.value) ? parsed.value : {};
+  return isRecord(part.input) ? part : { ...part, input: toolInput(part.input) };
 }

@@ -8,7 +8,7 @@ import { withCapabilityBlock } from "./capability-block";
 import { clientTools } from "./client-tools";
 import { createHooks, type Hooks } from "./hooks";
 import type { LoopAgent, LoopInput } from "./loop-agent";
-import { LOOP_LIMITS } from "./loop-limits";
+import { LOOP_LIMITS } from "../shared/limits";
 import { repairTranscript } from "./repair-transcript";
 import { streamModel, toModelMessages, type ModelStream } from "./sdk";
 import { FINAL_ANSWER_TOOL } from "./tool-gate";

@@ -5,7 +5,7 @@
 import type { UIMessage } from "ai";
 import { compactValue } from "../session/compact-value";
 import type { Part } from "../session/parts";
-import { LOOP_LIMITS } from "./loop-limits";
+import { LOOP_LIMITS } from "../shared/limits";
 
 export interface TruncateOptions {
   /** Newest messages that stay whole. Default 4. */

@@ -6,7 +6,7 @@
  * I2. A value that fits is returned as it is.
  */
 import { isRecord } from "../shared/json";
-import { MESSAGE_LIMITS } from "./message-limits";
+import { MESSAGE_LIMITS } from "../shared/limits";
 
 /** Members up to this many characters of JSON are kept before large ones share what is left. */
 const SMALL = 80;

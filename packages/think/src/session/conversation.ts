@@ -15,7 +15,7 @@ import { ActivePath, type Parent } from "./active-path";
 import { ClientList, type Received } from "./client-list";
 import { Hydration } from "./hydration";
 import { MediaEviction, type EvictionTotals, type MediaEvictionOptions } from "./media-eviction";
-import { MESSAGE_LIMITS } from "./message-limits";
+import { MESSAGE_LIMITS } from "../shared/limits";
 import type { MessageStore } from "./message-store";
 import { isToolPart } from "./parts";
 import { prepareMessage } from "./sanitize";

@@ -7,7 +7,7 @@
  */
 import type { UIMessage } from "ai";
 import { isRecord } from "../shared/json";
-import { MESSAGE_LIMITS } from "./message-limits";
+import { MESSAGE_LIMITS } from "../shared/limits";
 import { isDataUrl, isToolPart, type Part } from "./parts";
 import { utf8Bytes } from "./row-limit";
 import { textHash } from "./text-hash";

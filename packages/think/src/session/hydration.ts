@@ -8,7 +8,7 @@
 import type { Emit } from "../observability/events";
 import { isRecord } from "../shared/json";
 import type { ConfigStore } from "../storage/config-store";
-import { MESSAGE_LIMITS } from "./message-limits";
+import { MESSAGE_LIMITS } from "../shared/limits";
 import { MessagePath } from "./message-path";
 import type { MessageStore } from "./message-store";
 import type { PathWindow } from "./path-reader";

@@ -1,5 +1,5 @@
 /** How an agent configures the eviction of aged media, and what the defaults are. */
-import { MESSAGE_LIMITS } from "./message-limits";
+import { MESSAGE_LIMITS } from "../shared/limits";
 
 /** How aged media is treated. */
 export interface MediaEvictionConfig {

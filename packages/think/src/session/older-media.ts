@@ -5,7 +5,7 @@
 import { isRecord } from "../shared/json";
 import type { ConfigStore } from "../storage/config-store";
 import type { MediaSettings } from "./media-settings";
-import { MESSAGE_LIMITS } from "./message-limits";
+import { MESSAGE_LIMITS } from "../shared/limits";
 import type { RowSize } from "./path-reader";
 
 export interface OlderRows {

@@ -8,7 +8,7 @@ import type { UIMessage } from "ai";
 import { errorText } from "../shared/errors/error-text";
 import { isRecord } from "../shared/json";
 import type { Sql } from "../storage/sql";
-import { MESSAGE_LIMITS } from "./message-limits";
+import { MESSAGE_LIMITS } from "../shared/limits";
 import type { StoredMessage } from "./message-path";
 import { CHAIN, PATH_PAGE, PATH_SIZES, unchain, WHOLE_PATH, type PathRow } from "./path-query";
 

@@ -9,7 +9,7 @@ import type { UIMessage } from "ai";
 import { ThinkError } from "../shared/errors/think-error";
 import { LIMITS } from "../shared/limits";
 import { compactValue } from "./compact-value";
-import { MESSAGE_LIMITS } from "./message-limits";
+import { MESSAGE_LIMITS } from "../shared/limits";
 import { isDataUrl, isToolPart, type Part } from "./parts";
 
 type Step = (part: Part) => Part;

@@ -6,7 +6,8 @@
  * I2. A settled tool part (output available, error or denied) never goes back to an earlier state.
  */
 import type { UIMessage, UIMessageChunk } from "ai";
-import { isRecord, parseJson } from "../shared/json";
+import { isRecord } from "../shared/json";
+import { toolInput } from "../shared/tool-input";
 
 /** A tool part of a message. */
 type ToolPart = Extract<UIMessage["parts"][number], { readonly toolCallId: string; readonly state: string }>;
@@ -235,14 +236,4 @@ function callMetadataOf(chunk: Part): Record<string, unknown> {
 
 function pick(chunk: Part, ...keys: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(keys.filter((key) => chunk[key] !== undefined).map((key) => [key, chunk[key]]));
-}
-
-/** Tool input as an object: models and providers also emit JSON text, nothing at all, or worse. */
-function toolInput(input: unknown): Record<string, unknown> {
-  if (isRecord(input)) return input;
-  if (typeof input === "string" && input.startsWith("{")) {
-    const parsed = parseJson(input);
-    if (parsed.ok && isRecord(parsed.value)) return parsed.value;
-  }
-  return {};
 }

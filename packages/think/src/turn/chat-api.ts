@@ -5,11 +5,12 @@
 import type { UIMessage } from "ai";
 import { encodeFrame } from "../protocol/encode";
 import { FRAME, type ClientToolSchema } from "../protocol/frames";
+import type { ClientToolCall } from "../loop/client-tools";
 import type { Conversation } from "../session/conversation";
 import type { Ids } from "../shared/clock";
 import type { RequestContext } from "./request-context";
 import { followWithCallback, type StreamCallback } from "./stream-callback";
-import type { ClientToolCall, TurnResult } from "./turn";
+import type { TurnResult } from "./turn";
 import type { TurnRequest, Turns } from "./turns";
 
 /** Options of `chat()`. */

@@ -3,14 +3,8 @@
  * it is kept on the agent.
  */
 import type { UIMessage } from "ai";
+import type { ClientToolExecutor } from "../loop/client-tools";
 import type { ClientToolSchema } from "../protocol/frames";
-
-/** A call of a client tool, for an executor on the caller's side. */
-export interface ClientToolCall {
-  readonly toolName: string;
-  readonly toolCallId: string;
-  readonly input: unknown;
-}
 
 /** What the one who asks for a turn brings along. */
 export interface TurnInput {
@@ -18,7 +12,7 @@ export interface TurnInput {
   readonly body?: Readonly<Record<string, unknown>> | undefined;
   readonly clientTools?: readonly ClientToolSchema[] | undefined;
   /** Runs client tools on the caller's side; without it their calls go to the connected clients. */
-  readonly onClientToolCall?: ((call: ClientToolCall) => Promise<unknown>) | undefined;
+  readonly onClientToolCall?: ClientToolExecutor | undefined;
   /** The message to answer when that is not the leaf: the answer becomes a new branch there. */
   readonly parentId?: string | undefined;
   /** Whether it carries on after tool results instead of answering a new message. Default: false. */

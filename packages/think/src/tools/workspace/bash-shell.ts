@@ -5,7 +5,7 @@
 import type * as JustBash from "just-bash";
 import type { IFileSystem, NetworkConfig } from "just-bash";
 import { errorText } from "../../shared/errors/error-text";
-import { WORKSPACE_TOOL_LIMITS } from "./limits";
+import { WORKSPACE_TOOL_LIMITS } from "../../shared/limits";
 
 /**
  * What a script may reach: nothing (`false`), everything (`true`), the listed URL prefixes (GET and HEAD), or a network

@@ -7,7 +7,7 @@ import { shellRoots, writeBack, type ChangedFiles } from "../../workspace/mount/
 import { isWithin, parsePath } from "../../workspace/paths";
 import { runShell, type BashNetwork, type ShellResult, type Trusted } from "./bash-shell";
 import { formatSize } from "./format";
-import { WORKSPACE_TOOL_LIMITS } from "./limits";
+import { WORKSPACE_TOOL_LIMITS } from "../../shared/limits";
 import type { BashOperations } from "./operations";
 import { serially } from "./serial";
 import type { ToolFailure, WorkspaceTool } from "./tool-shape";

@@ -1,5 +1,5 @@
 /** Finding the text that an edit wants to replace. Pure. */
-import { WORKSPACE_TOOL_LIMITS } from "./limits";
+import { WORKSPACE_TOOL_LIMITS } from "../../shared/limits";
 
 export interface Span {
   readonly start: number;

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { withPath } from "./failure";
 import { countLines, cutText, formatSize } from "./format";
 import { lineAt, looseOccurrences, nearestLine, occurrences, type Span } from "./edit-match";
-import { WORKSPACE_TOOL_LIMITS } from "./limits";
+import { WORKSPACE_TOOL_LIMITS } from "../../shared/limits";
 import { looksLikeText } from "./media-type";
 import type { EditOperations } from "./operations";
 import { serially } from "./serial";

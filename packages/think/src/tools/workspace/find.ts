@@ -3,7 +3,7 @@ import { z } from "zod";
 import { parseGlob, type Glob } from "../../workspace/glob";
 import type { EntryInfo } from "../../workspace/workspace-like";
 import { storageMessage } from "./failure";
-import { WORKSPACE_TOOL_LIMITS } from "./limits";
+import { WORKSPACE_TOOL_LIMITS } from "../../shared/limits";
 import type { FindOperations } from "./operations";
 import type { ToolFailure, WorkspaceTool } from "./tool-shape";
 

@@ -1,5 +1,5 @@
 /** The matches of one file, bounded and formatted. Pure. */
-import { WORKSPACE_TOOL_LIMITS } from "./limits";
+import { WORKSPACE_TOOL_LIMITS } from "../../shared/limits";
 import type { LineMatcher } from "./regex/line-matcher";
 
 /** `path:line: text`, or the hit among its neighbours when context was asked for. */

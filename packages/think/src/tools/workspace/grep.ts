@@ -6,7 +6,7 @@ import { storageMessage } from "./failure";
 import { globCandidates } from "./find";
 import { formatSize } from "./format";
 import { grepFile, type GrepMatch } from "./grep-file";
-import { WORKSPACE_TOOL_LIMITS } from "./limits";
+import { WORKSPACE_TOOL_LIMITS } from "../../shared/limits";
 import type { GrepOperations } from "./operations";
 import { lineRegex } from "./regex/line-regex";
 import type { LineMatcher } from "./regex/line-matcher";

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { EntryInfo } from "../../workspace/workspace-like";
 import { withPath } from "./failure";
 import { formatSize } from "./format";
-import { WORKSPACE_TOOL_LIMITS } from "./limits";
+import { WORKSPACE_TOOL_LIMITS } from "../../shared/limits";
 import type { ListOperations } from "./operations";
 import type { ToolFailure, WorkspaceTool } from "./tool-shape";
 

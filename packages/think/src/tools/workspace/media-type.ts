@@ -1,5 +1,5 @@
 /** Decides what a file is: the stored type where it says something, the first bytes otherwise. */
-import { WORKSPACE_TOOL_LIMITS } from "./limits";
+import { WORKSPACE_TOOL_LIMITS } from "../../shared/limits";
 
 const vague = new Set(["", "application/octet-stream", "binary/octet-stream"]);
 

@@ -2,7 +2,7 @@
  * The numbered, bounded view of a text that `read` returns. Works on pieces, so that a file too large for memory can be
  * streamed through it. Pure.
  */
-import { WORKSPACE_TOOL_LIMITS } from "./limits";
+import { WORKSPACE_TOOL_LIMITS } from "../../shared/limits";
 
 export interface LineRange {
   /** First line, from 1. Default: 1. */

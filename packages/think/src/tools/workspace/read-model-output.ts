@@ -7,7 +7,7 @@ import { errorText } from "../../shared/errors/error-text";
 import { parsePath } from "../../workspace/paths";
 import { mediaPart } from "./ai-sdk";
 import { formatSize } from "./format";
-import { WORKSPACE_TOOL_LIMITS } from "./limits";
+import { WORKSPACE_TOOL_LIMITS } from "../../shared/limits";
 import type { ReadOperations } from "./operations";
 import type { ModelOutput } from "./tool-shape";
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { EntryInfo } from "../../workspace/workspace-like";
 import { withPath } from "./failure";
 import { formatSize } from "./format";
-import { WORKSPACE_TOOL_LIMITS } from "./limits";
+import { WORKSPACE_TOOL_LIMITS } from "../../shared/limits";
 import { cleanMediaType, isText, isVague, sniffMediaType } from "./media-type";
 import type { ReadOperations } from "./operations";
 import { LineCollector, viewLines, type LineRange, type LineView } from "./read-lines";
