@@ -8,9 +8,6 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/global-setup.ts"],
     setupFiles: ["test/support/page.ts"],
-    // Each test has a conversation of its own, and mostly waits for it.
-    sequence: { concurrent: true },
-    maxConcurrency: 4,
     testTimeout: 20_000,
     hookTimeout: 60_000
   }

@@ -10,7 +10,8 @@ it("the current client package re-exports the hook that is tested here", () => {
   expect(useAgentChat).toBe(useAgentsChat);
 });
 
-describe.each([currentClient, oldClient])("useAgentChat of $name", (client) => {
+// Each test has a conversation of its own and mostly waits for it, so several run at the same time.
+describe.concurrent.each([currentClient, oldClient])("useAgentChat of $name", (client) => {
   const it = testIn(client);
   const roles = (tab: Tab) => tab.messages.map((message) => message.role);
   const tool = (tab: Tab, name: string) =>

@@ -130,14 +130,15 @@ export class Think<
     return error;
   }
 
-  /** The conversation in memory, oldest first. Treat it as read-only. */
-  get messages(): readonly UIMessage[] {
-    return this.#modules.conversation.messages;
+  /** The conversation in memory, oldest first. This is the live list: read it, do not change it. */
+  get messages(): UIMessage[] {
+    // Mutable only in its type, because the AI SDK's functions ask for that.
+    return this.#modules.conversation.messages as UIMessage[];
   }
 
-  /** A copy of the conversation, oldest first. */
+  /** A copy of the conversation, oldest first; changing it changes nothing here. */
   async getMessages(): Promise<UIMessage[]> {
-    return structuredClone([...this.messages]);
+    return this.messages.map((message) => ({ ...message, parts: [...message.parts] }));
   }
 
   /** Deletes the conversation, stops what is running and tells every client. */

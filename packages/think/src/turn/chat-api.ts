@@ -39,7 +39,7 @@ export interface SaveMessagesResult {
 /** Messages, or a function of the conversation at the moment the turn runs. */
 export type MessagesInput =
   | readonly UIMessage[]
-  | ((current: readonly UIMessage[]) => readonly UIMessage[] | Promise<readonly UIMessage[]>);
+  | ((current: UIMessage[]) => readonly UIMessage[] | Promise<readonly UIMessage[]>);
 
 export interface ChatApiOptions {
   readonly turns: Turns;
@@ -93,7 +93,7 @@ export class ChatApi {
       clientTools: context.clientTools,
       body: context.body,
       prepare: async () => {
-        const messages = typeof input === "function" ? await input(conversation.messages) : input;
+        const messages = typeof input === "function" ? await input([...conversation.messages]) : input;
         // The function form may take its time; a clear meanwhile makes its answer one to a conversation that is gone.
         return turns.generation === generation && this.#append(messages);
       }
