@@ -21,6 +21,7 @@ import { ResumeDesk } from "./stream/resume-desk";
 import { createStreamStore } from "./stream/stream-store";
 import { ChatRequests } from "./transport/chat-requests";
 import { ChatTransport } from "./transport/chat-transport";
+import { FirstQuestion } from "./transport/first-question";
 import { ChatApi } from "./turn/chat-api";
 import { openChatSink } from "./turn/chat-sink";
 import { createFailureReporter, type FailureOptions, type ReportFailure } from "./turn/failures";
@@ -76,17 +77,22 @@ export function compose(host: Host, overrides: AgentOverrides): Modules {
     resetTurns();
     stream.clear();
     desk.release();
-    context.clear();
     conversation.clear();
     broadcast(encodeFrame({ type: FRAME.chatClear }), without);
   };
 
+  const firstQuestion = new FirstQuestion();
   const requests = new ChatRequests({
-    ...{ turns, gate, context, conversation, stream, ids, reportFailure, broadcast, send },
+    ...{ turns, gate, context, conversation, stream, ids, firstQuestion, reportFailure, broadcast, send },
     policy: overrides.messageConcurrency
   });
   const transport = new ChatTransport({
-    ...{ requests, turns, conversation, desk, reportFailure, clear, send },
+    ...{ requests, turns, conversation, desk, firstQuestion, reportFailure, send },
+    // A client that starts over brings its tools and fields anew; when code clears, the clients are still those they were.
+    clear: (without) => {
+      context.clear();
+      clear(without);
+    },
     clientTools: clientTools.tools,
     left: (connectionId) => clientTools.continuations.leave(connectionId)
   });
@@ -169,7 +175,7 @@ function composeTurns(
     ...{ clock, ids, reportFailure },
     keepAlive: () => host.keepAlive(),
     openSink: (turn) => openChatSink(sinkOptions, turn),
-    startModel: (turn) => runLoop(loop, { ...turn, messages: conversation.upTo(turn.parentId) }),
+    startModel: (turn) => runLoop(loop, { ...turn, messages: () => conversation.upTo(turn.parentId) }),
     responded: (response) => responses.deliver(response),
     idle: () => clientTools.stageFree()
   });

@@ -1,6 +1,6 @@
 /**
- * One browser tab: a page with the stock hook, on a line of its own. Everything the hook gives is recorded, and tests
- * wait for a state of the page instead of sleeping.
+ * One browser tab: a page with the stock hook, on a line of its own. Tests wait for a state of the
+ * page instead of sleeping.
  */
 import { createElement, Suspense, useEffect } from "react";
 import { createRoot, type Root } from "react-dom/client";
@@ -19,10 +19,10 @@ export class Tab {
   readonly #client: Client;
   readonly #name: string;
   readonly line: Line;
-  readonly #views: ChatView[] = [];
   readonly #watchers = new Set<() => void>();
   readonly #marks = new Set<string>();
   #root: Root | undefined;
+  #view: ChatView | undefined;
   #wasRecovering = false;
   /** How often the page ran its own tool. */
   toolRuns = 0;
@@ -43,9 +43,8 @@ export class Tab {
 
   /** What the page shows now. */
   get view(): ChatView {
-    const view = this.#views.at(-1);
-    if (view === undefined) throw new Error("The page shows nothing yet; wait for load().");
-    return view;
+    if (this.#view === undefined) throw new Error("The page shows nothing yet; wait for load().");
+    return this.#view;
   }
 
   get messages(): readonly PageMessage[] {
@@ -74,7 +73,7 @@ export class Tab {
     this.line.cut();
     this.#root?.unmount();
     this.#root = undefined;
-    this.#views.length = 0;
+    this.#view = undefined;
   }
 
   async close(): Promise<void> {
@@ -121,8 +120,7 @@ export class Tab {
   async until(wanted: string, condition: (view: ChatView) => boolean): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const look = (): void => {
-      const view = this.#views.at(-1);
-      if (view !== undefined && condition(view)) resolve(true);
+      if (this.#view !== undefined && condition(this.#view)) resolve(true);
     };
     const timer = setTimeout(() => resolve(false), PATIENCE);
     this.#watchers.add(look);
@@ -169,7 +167,7 @@ export class Tab {
 
   #show(view: ChatView): void {
     if (view.isRecovering) this.#wasRecovering = true;
-    this.#views.splice(0, this.#views.length, view);
+    this.#view = view;
     this.#look();
   }
 
@@ -178,9 +176,8 @@ export class Tab {
   }
 
   #describe(): string {
-    const view = this.#views.at(-1);
-    if (view === undefined) return "nothing.";
-    const { messages, status, isServerStreaming, error } = view;
+    if (this.#view === undefined) return "nothing.";
+    const { messages, status, isServerStreaming, error } = this.#view;
     return JSON.stringify({ status, isServerStreaming, error: error?.message, messages }, undefined, 1);
   }
 }

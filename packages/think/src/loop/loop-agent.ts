@@ -48,7 +48,8 @@ export interface LoopAgent extends LoopAuthor {
 
 /** One turn, as the loop sees it. */
 export interface LoopInput {
-  readonly messages: readonly UIMessage[];
+  /** The conversation at the moment of the call: answers of tools may arrive while the request is being assembled. */
+  messages(): readonly UIMessage[];
   readonly signal: AbortSignal;
   readonly continuation: boolean;
   readonly body?: Readonly<Record<string, unknown>> | undefined;

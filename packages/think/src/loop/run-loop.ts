@@ -28,7 +28,7 @@ export async function runLoop(agent: LoopAgent, input: LoopInput): Promise<Model
   const tools = mergeTools(sources);
   const basePrompt = await agent.systemPrompt();
   const system = withCapabilityBlock(basePrompt, Object.keys(tools));
-  const messages = await promptMessages(agent, input.messages, tools);
+  const messages = await promptMessages(agent, input.messages(), tools);
   const model = agent.model();
   const hooks = createHooks(agent.hooks(), agent.observers());
   const body = input.body ? { body: { ...input.body } } : {};
@@ -41,6 +41,8 @@ export async function runLoop(agent: LoopAgent, input: LoopInput): Promise<Model
     ...body
   };
   const config = await hooks.beforeTurn(context);
+  // A turn that was cancelled meanwhile is over; the model must not be asked for nobody.
+  input.signal.throwIfAborted();
   const turnTools = config.tools ? mergeTools({ ...sources, turn: config.tools }) : tools;
   return start(agent, input, hooks, config, {
     model: config.model ?? model,

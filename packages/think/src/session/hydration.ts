@@ -126,6 +126,11 @@ export class Hydration {
   #report(totalContentBytes: number, hydratedMessages: number): void {
     const key = `${totalContentBytes}/${hydratedMessages}`;
     if (key === this.#lastEvent) return;
+    if (this.#lastEvent === "") {
+      console.warn(
+        `[Think] Only the newest ${hydratedMessages} messages are in memory, because the conversation is larger than hydrationByteBudget (${this.#budget()} bytes). The others are stored.`
+      );
+    }
     this.#lastEvent = key;
     this.#options.emit("chat:hydration:windowed", {
       totalContentBytes,

@@ -30,6 +30,12 @@ export class ResumeDesk {
   readonly #host: ResumeHost;
   /** Connections that must not get live chunks now (I1). Read for every chunk, changed rarely: replaced, never modified. */
   #excluded: readonly string[] = [];
+  /** Connections that were offered the running stream in place of the message list: they may lack the question. */
+  readonly #unlisted = new Set<string>();
+  /** Connections that are there, as far as one knows: a lost network is not noticed at once. Clients come back with the same id. */
+  readonly #present = new Set<string>();
+  /** Connections that went away during the last stream. */
+  readonly #lost = new Set<string>();
 
   constructor(stream: ResumableStream, host: ResumeHost) {
     this.#stream = stream;
@@ -44,8 +50,24 @@ export class ResumeDesk {
   /** A connection arrived. Returns whether it was offered a running stream (and must not get a message list). */
   greet(connectionId: string): boolean {
     const active = this.#stream.active;
-    if (active) this.#offer(connectionId, { requestId: active.requestId, exclude: true });
-    return active !== null;
+    const isBack = this.#present.has(connectionId) || this.#lost.delete(connectionId);
+    this.#present.add(connectionId);
+    if (active === null) {
+      if (isBack) this.#tellEnd(connectionId);
+      return false;
+    }
+    this.#offer(connectionId, { requestId: active.requestId, exclude: true });
+    this.#unlisted.add(connectionId);
+    return true;
+  }
+
+  /**
+   * A tab that watched the last stream and lost its connection must learn that it is over, before it gets the list; a tab that did
+   * not watch ignores a replayed end.
+   */
+  #tellEnd(connectionId: string): void {
+    const { record } = this.#stream;
+    if (record) this.#end(connectionId, record, endOf(record));
   }
 
   /** A connection asks whether there is anything to resume. It gets an answer, or a promise of one. */
@@ -93,20 +115,26 @@ export class ResumeDesk {
 
   leave(connectionId: string): void {
     this.#include(connectionId);
+    this.#unlisted.delete(connectionId);
+    this.#present.delete(connectionId);
+    if (this.#stream.active) this.#lost.add(connectionId);
   }
 
   /** The stream ended: those who never acknowledged still get the terminal frame. Returns them: they missed the chunks. */
   release(): readonly string[] {
-    const released = this.#excluded;
+    const released = [...new Set([...this.#excluded, ...this.#unlisted])];
     this.#excluded = [];
+    this.#unlisted.clear();
     return released;
   }
 
   /** Another stream takes the place of this one: whoever was offered it and has not accepted gets its end now, or would wait for ever. */
   dismiss(): void {
     const record = this.#stream.record;
-    const released = this.release();
+    const released = this.#excluded;
+    this.#excluded = [];
     if (record) for (const connectionId of released) this.#end(connectionId, record, endOf(record));
+    this.#lost.clear();
   }
 
   #offer(

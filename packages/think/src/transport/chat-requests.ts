@@ -3,6 +3,7 @@
  * Everything up to the queue is synchronous, so a burst of requests is admitted in order and each sees the ones before it.
  */
 import type { Ids } from "../shared/clock";
+import { errorText } from "../shared/errors/error-text";
 import { createResponseEncoder, encodeFrame, type ResponseEnd } from "../protocol/encode";
 import { FRAME, type ChatRequestBody, type ChatRequestFrame } from "../protocol/frames";
 import type { Conversation } from "../session/conversation";
@@ -11,6 +12,7 @@ import type { ReportFailure } from "../turn/failures";
 import type { RequestContext } from "../turn/request-context";
 import type { MessageConcurrency, SubmitGate } from "../turn/submit-gate";
 import type { TurnRequest, Turns } from "../turn/turns";
+import type { FirstQuestion } from "./first-question";
 
 export interface ChatRequestsOptions {
   readonly turns: Turns;
@@ -20,6 +22,7 @@ export interface ChatRequestsOptions {
   readonly conversation: Conversation;
   readonly stream: ResumableStream;
   readonly ids: Ids;
+  readonly firstQuestion: FirstQuestion;
   readonly reportFailure: ReportFailure;
   readonly broadcast: (frame: string, without: readonly string[]) => void;
   readonly send: (connectionId: string, frame: string) => boolean;
@@ -35,8 +38,13 @@ export class ChatRequests {
   async handle(connectionId: string, { id, body }: ChatRequestFrame): Promise<void> {
     const admitted = this.#admit(connectionId, id, body);
     if (!admitted) return;
-    const result = await this.#options.turns.run(admitted);
-    if (result.status === "skipped") this.#end(connectionId, id, { outcome: "skipped" });
+    try {
+      const result = await this.#options.turns.run(admitted);
+      if (result.status === "skipped") this.#end(connectionId, id, { outcome: "skipped" });
+    } catch (error) {
+      // Storage failed where a turn begins or ends: it could not tell anyone itself.
+      this.#fail(id, error, true);
+    }
   }
 
   /** The turn to run, or nothing when the request is refused or failed; then the client has been told. */
@@ -69,8 +77,9 @@ export class ChatRequests {
   #store(connectionId: string, { messages }: ChatRequestBody, regenerate: boolean): string | undefined {
     const { conversation, broadcast } = this.#options;
     const { written, lastId } = conversation.receive(messages);
+    const without = this.#options.firstQuestion.asks(connectionId) ? [] : [connectionId];
     if (written > 0) {
-      broadcast(encodeFrame({ type: FRAME.chatMessages, messages: conversation.messages }), [connectionId]);
+      broadcast(encodeFrame({ type: FRAME.chatMessages, messages: conversation.messages }), without);
     }
     return regenerate ? lastId : undefined;
   }
@@ -83,16 +92,27 @@ export class ChatRequests {
   }
 
   /** Recorded before it is sent, so that a client that reconnects in between learns it too. */
-  #fail(requestId: string, error: unknown): void {
-    const { stream, ids, reportFailure, broadcast } = this.#options;
-    const { text } = reportFailure(error, { requestId, stage: "persist", messagesPersisted: false });
-    const id = ids.next();
-    // A running turn owns the stream's record; its own outcome matters more to those who reconnect.
-    if (!stream.isLive) stream.fail({ streamId: id, messageId: id, requestId, continuation: false }, text);
+  #fail(requestId: string, error: unknown, messagesPersisted = false): void {
+    const { reportFailure, broadcast } = this.#options;
+    const stage = messagesPersisted ? "turn" : "persist";
+    const { text } = reportFailure(error, { requestId, stage, messagesPersisted });
+    this.#record(requestId, text);
     broadcast(
       createResponseEncoder({ requestId, continuation: false }).end({ outcome: "error", error: text }),
       []
     );
+  }
+
+  #record(requestId: string, error: string): void {
+    const { stream, ids } = this.#options;
+    // A running turn owns the stream's record; its own outcome matters more to those who reconnect.
+    if (stream.isLive) return;
+    const id = ids.next();
+    try {
+      stream.fail({ streamId: id, messageId: id, requestId, continuation: false }, error);
+    } catch (failure) {
+      console.error(`[Think] A failed request could not be recorded: ${errorText(failure)}`, failure);
+    }
   }
 
   #end(connectionId: string, requestId: string, end: ResponseEnd): void {

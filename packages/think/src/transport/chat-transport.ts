@@ -14,12 +14,14 @@ import type { ResumeDesk } from "../stream/resume-desk";
 import type { ReportFailure } from "../turn/failures";
 import type { Turns } from "../turn/turns";
 import type { ChatRequests } from "./chat-requests";
+import type { FirstQuestion } from "./first-question";
 
 export interface ChatTransportOptions {
   readonly requests: ChatRequests;
   readonly turns: Turns;
   readonly conversation: Conversation;
   readonly desk: ResumeDesk;
+  readonly firstQuestion: FirstQuestion;
   readonly clientTools: ClientTools;
   /** A connection is gone. */
   readonly left: (connectionId: string) => void;
@@ -38,16 +40,12 @@ export class ChatTransport {
 
   /** The first frames of a connection: an offer to join the running stream, or the messages. */
   connect(connectionId: string): void {
-    const { desk, conversation, send } = this.#options;
-    if (desk.greet(connectionId)) return;
-    send(
-      connectionId,
-      encodeFrame({ type: FRAME.chatMessages, messages: conversation.messages, connect: true })
-    );
+    if (!this.#options.desk.greet(connectionId)) this.#sendList(connectionId, { connect: true });
   }
 
   disconnect(connectionId: string): void {
     this.#options.desk.leave(connectionId);
+    this.#options.firstQuestion.leave(connectionId);
     this.#options.left(connectionId);
   }
 
@@ -76,7 +74,7 @@ export class ChatTransport {
   }
 
   #handle(connectionId: string, frame: ClientFrame): void | Promise<void> {
-    const { turns, desk, requests, clientTools, clear } = this.#options;
+    const { turns, desk, requests, clientTools, firstQuestion, clear } = this.#options;
     switch (frame.type) {
       case FRAME.chatRequest:
         return requests.handle(connectionId, frame);
@@ -85,6 +83,7 @@ export class ChatTransport {
       case FRAME.chatClear:
         return clear([connectionId]);
       case FRAME.resumeRequest:
+        if (firstQuestion.resumes(connectionId, frame.probeId)) this.#sendList(connectionId);
         return desk.request(connectionId, frame.probeId);
       case FRAME.resumeAck:
         return desk.acknowledge(connectionId, frame.id);
@@ -95,6 +94,11 @@ export class ChatTransport {
       case FRAME.chatMessages:
         return;
     }
+  }
+
+  #sendList(connectionId: string, flags: { readonly connect?: true } = {}): void {
+    const { conversation, send } = this.#options;
+    send(connectionId, encodeFrame({ type: FRAME.chatMessages, messages: conversation.messages, ...flags }));
   }
 
   #refuse(connectionId: string, requestId: string | undefined, reason: string): void {

@@ -1,49 +1,64 @@
 /**
- * One abort controller per running or waiting request, so that a cancel by id reaches it from anywhere.
+ * One abort controller per running or waiting turn, so that a cancel by request id reaches it from anywhere. Ids come from clients, and
+ * one may be used twice: such turns are cancelled together, but each has a signal of its own.
  *
- * I1. After a request is over (`remove`), nothing of it is left: no controller, no listener on a caller's signal.
+ * I1. After a turn is over (`close`), nothing of it is left: no controller, no listener on a caller's signal.
  */
+export interface CancellableTurn {
+  readonly signal: AbortSignal;
+  /** The turn is over. */
+  close(): void;
+}
+
+interface OpenTurn {
+  readonly requestId: string;
+  readonly controller: AbortController;
+}
+
 export class AbortRegistry {
-  readonly #controllers = new Map<string, AbortController>();
+  readonly #open = new Set<OpenTurn>();
 
   get size(): number {
-    return this.#controllers.size;
+    return this.#open.size;
   }
 
-  /** The signal of a request; created on first use. */
-  signal(requestId: string): AbortSignal {
-    const existing = this.#controllers.get(requestId);
-    if (existing) return existing.signal;
-    const controller = new AbortController();
-    this.#controllers.set(requestId, controller);
-    return controller.signal;
-  }
-
-  /** Lets a caller's signal cancel the request. Returns the function that ends the link; call it when the request is over. */
-  link(requestId: string, signal: AbortSignal | undefined): () => void {
-    if (!signal) return () => undefined;
-    const cancel = () => this.cancel(requestId);
-    if (signal.aborted) {
-      this.signal(requestId);
-      cancel();
-      return () => undefined;
-    }
-    signal.addEventListener("abort", cancel, { once: true });
-    return () => signal.removeEventListener("abort", cancel);
+  /** Makes a turn cancellable, by its request id and by the caller's signal if there is one. */
+  open(requestId: string, outside: AbortSignal | undefined): CancellableTurn {
+    const turn = { requestId, controller: new AbortController() };
+    // No reason: the AI SDK's version 6 would throw it into the stream instead of ending it.
+    const cancel = () => turn.controller.abort();
+    this.#open.add(turn);
+    if (outside?.aborted) cancel();
+    else outside?.addEventListener("abort", cancel, { once: true });
+    return {
+      signal: turn.controller.signal,
+      close: () => {
+        this.#open.delete(turn);
+        outside?.removeEventListener("abort", cancel);
+      }
+    };
   }
 
   /** Cancels a request; an unknown id is no error, because its turn may just have ended. */
   cancel(requestId: string): void {
-    // No reason: the AI SDK's version 6 would throw it into the stream instead of ending it.
-    this.#controllers.get(requestId)?.abort();
-  }
-
-  remove(requestId: string): void {
-    this.#controllers.delete(requestId);
+    for (const turn of this.#open) if (turn.requestId === requestId) turn.controller.abort();
   }
 
   cancelAll(): void {
-    for (const controller of this.#controllers.values()) controller.abort();
-    this.#controllers.clear();
+    for (const { controller } of this.#open) controller.abort();
   }
+}
+
+/**
+ * The work's value, or undefined when the signal fires first: a hook, a caller or an output that ignores the signal must not hold the
+ * turn. What becomes of the work then is nobody's concern, its failure included.
+ */
+export function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value | undefined> {
+  return new Promise((resolve, reject) => {
+    const stop = () => resolve(undefined);
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+    // One listener per wait, removed at its end: a long turn must not collect them on its signal.
+    void work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
 }

@@ -53,6 +53,8 @@ const CLEARED = "The conversation was cleared before this turn ran.";
 
 export class ChatApi {
   readonly #options: ChatApiOptions;
+  /** The list will be sent when the stream has ended. */
+  #isAnnouncing = false;
 
   constructor(options: ChatApiOptions) {
     this.#options = options;
@@ -63,8 +65,8 @@ export class ChatApi {
     callback: Partial<StreamCallback>,
     options: ChatOptions = {}
   ): Promise<void> {
+    warnOfTools(options);
     const requestId = this.#options.ids.next();
-    await callback.onStart?.({ requestId });
     const { onClientToolCall } = options;
     const follower = followWithCallback(callback);
     const result = await this.#run({
@@ -75,6 +77,7 @@ export class ChatApi {
       ...(onClientToolCall
         ? { onClientToolCall: async (call: ClientToolCall) => onClientToolCall(call) }
         : {}),
+      accepted: () => callback.onStart?.({ requestId }),
       prepare: () => this.#append([this.#userMessage(input)])
     });
     await follower.settled();
@@ -120,10 +123,20 @@ export class ChatApi {
     return toSaveResult(requestId, result);
   }
 
-  /** Stores messages without a turn. During a stream clients are not sent the list: it would lack what they are watching. */
+  /** Stores messages without a turn. */
   addMessages(messages: readonly UIMessage[], parentId?: string): void {
     this.#options.conversation.append(messages, parentId === undefined ? {} : { parentId });
     if (!this.#options.turns.live) this.#announce();
+    else if (!this.#isAnnouncing) void this.#announceAfterStream();
+  }
+
+  /** During a stream clients are not sent the list: it would lack what they are watching. */
+  async #announceAfterStream(): Promise<void> {
+    const { turns } = this.#options;
+    this.#isAnnouncing = true;
+    for (let live = turns.live; live; live = turns.live) await live.over;
+    this.#isAnnouncing = false;
+    this.#announce();
   }
 
   /** A turn that failed before the model answered is the caller's error; one that failed later has a result. */
@@ -153,4 +166,13 @@ export class ChatApi {
 
 function toSaveResult(requestId: string, result: TurnResult): SaveMessagesResult {
   return { requestId, status: result.status, ...(result.status === "error" ? { error: result.error } : {}) };
+}
+
+/** An option of earlier releases; callers in plain JavaScript may still pass it. */
+function warnOfTools(options: object): void {
+  const tools = "tools" in options ? options.tools : undefined;
+  if (typeof tools !== "object" || tools === null || Object.keys(tools).length === 0) return;
+  console.warn(
+    "[Think] chat() no longer accepts options.tools; they are ignored. Define tools in getTools() of the agent, or pass clientTools with onClientToolCall."
+  );
 }

@@ -51,10 +51,12 @@ export function openChatSink(options: ChatSinkOptions, turn: Turn): TurnSink {
       if (stored && wasCut(message, stored)) cut = stored;
     },
     end(outcome, message) {
-      // A clear has already taken the stream away; then there is nothing to end.
-      if (stream.record?.id === messageId) stream.finish(streamEnd(outcome), message?.id);
+      // A clear has already taken the stream away; then there is nothing to end. Tabs that watched have forgotten it, and the old
+      // client would make an empty answer of an end it does not know: as a replay only the asking tab minds it.
+      const isCleared = stream.record?.id !== messageId;
+      if (!isCleared) stream.finish(streamEnd(outcome), message?.id);
       const missed = desk.release();
-      broadcast(encoder.end(responseEnd(outcome)), []);
+      broadcast(encoder.end(responseEnd(outcome), isCleared), []);
       // Clients must not go on showing what is no longer there.
       if (cut) broadcast(encodeFrame({ type: FRAME.messageUpdated, message: cut }), []);
       // Clients show a continuation as part of the previous answer until they get the list in which it is a message of its own.

@@ -5,11 +5,13 @@
  * I1. An error chunk ends the stream: whatever the provider sends after it is ignored.
  * I2. An aborted signal ends the stream even when the provider or a tool ignores it, and even when no further chunk comes.
  * I3. The first `start` chunk carries the id under which the message is stored.
+ * I4. What is built equals what is stored: values that tools return are taken as their JSON, not as the tool's own objects.
  */
 import type { UIMessageChunk } from "ai";
 import type { ModelStream } from "../loop/sdk";
 import { errorText } from "../shared/errors/error-text";
 import type { MessageAccumulator } from "../stream/accumulator";
+import { unlessAborted } from "./aborts";
 import type { Turn, TurnOutcome } from "./turn";
 
 /** Receives each chunk after it has been accumulated; `json` is the chunk as JSON text. */
@@ -37,10 +39,11 @@ export async function consumeStream({ turn, stream, accumulator, sink }: Consump
       if (turn.signal.aborted || value?.type === "abort") return { status: "aborted" };
       if (done) return { status: "completed" };
       if (value.type === "error") return failed(value.errorText, stream.failure());
-      const chunk = withMessageId(value, turn, accumulator);
+      const json = JSON.stringify(withMessageId(value, turn, accumulator));
+      const chunk = isPlain(value) ? value : (JSON.parse(json) as UIMessageChunk);
       if (accumulator.apply(chunk).kind === "foreign-tool") sink.foreignTool(chunk);
-      const pending = sink.chunk(chunk, JSON.stringify(chunk));
-      if (pending) await pending;
+      const pending = sink.chunk(chunk, json);
+      if (pending) await unlessAborted(pending, turn.signal);
     }
   } catch (error) {
     return turn.signal.aborted ? { status: "aborted" } : failed(errorText(error), error);
@@ -48,6 +51,11 @@ export async function consumeStream({ turn, stream, accumulator, sink }: Consump
     turn.signal.removeEventListener("abort", stop);
     stop();
   }
+}
+
+/** The many chunks that carry nothing but text. */
+function isPlain({ type }: UIMessageChunk): boolean {
+  return type === "text-delta" || type === "reasoning-delta" || type === "tool-input-delta";
 }
 
 function failed(error: string, cause: unknown): TurnOutcome {

@@ -44,7 +44,8 @@ function replaced(
   context: ChatErrorContext
 ): unknown {
   try {
-    return onChatError(error, context);
+    // A hook that only logs has nothing to replace the error with.
+    return onChatError(error, context) ?? error;
   } catch (hookError) {
     console.error(`[Think] onChatError failed: ${errorText(hookError)}`, hookError);
     return error;

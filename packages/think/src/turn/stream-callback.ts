@@ -35,9 +35,9 @@ export function followWithCallback(callback: Partial<StreamCallback>): CallbackF
   let failure: { readonly error: unknown } | undefined;
 
   /** A caller that fails is not called again; the turn goes on for everybody else. */
-  const guarded = async (call: void | Promise<void>) => {
+  const guarded = async (call: () => void | Promise<void>) => {
     try {
-      await call;
+      await call();
     } catch (error) {
       failure ??= { error };
     }
@@ -54,12 +54,12 @@ export function followWithCallback(callback: Partial<StreamCallback>): CallbackF
         return;
       }
       if (!sent) return;
-      inFlight.push(guarded(sent));
+      inFlight.push(guarded(() => sent));
       return inFlight.length > LIMITS.callbackEventsInFlight ? inFlight.shift() : undefined;
     },
     async ended(outcome) {
       await Promise.all(inFlight);
-      if (!failure && outcome.status === "completed") await callback.onDone?.();
+      if (!failure && outcome.status === "completed") await guarded(() => callback.onDone?.());
     },
     async settled() {
       if (failure) throw failure.error;

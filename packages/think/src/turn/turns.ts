@@ -12,7 +12,7 @@ import type { Clock, Ids } from "../shared/clock";
 import { errorText } from "../shared/errors/error-text";
 import { LIMITS } from "../shared/limits";
 import { MessageAccumulator } from "../stream/accumulator";
-import { AbortRegistry } from "./aborts";
+import { AbortRegistry, unlessAborted, type CancellableTurn } from "./aborts";
 import { consumeStream, type ChunkSink } from "./consume";
 import type { ReportFailure } from "./failures";
 import { TurnQueue } from "./queue";
@@ -24,7 +24,9 @@ export interface TurnRequest extends TurnInput {
   readonly generation?: number;
   /** Cancels the turn from outside. */
   readonly signal?: AbortSignal | undefined;
-  /** Runs when the turn's place in the queue has come, before anything else. `false` skips the turn. */
+  /** Runs once the turn can be cancelled, before it waits for its place. */
+  readonly accepted?: (() => void | Promise<void>) | undefined;
+  /** Runs when the turn's place in the queue has come, before anything else. `false` skips the turn; a throw fails it. */
   readonly prepare?: (() => boolean | Promise<boolean>) | undefined;
   /** Follows the turn's chunks besides the connected clients. */
   readonly follower?: TurnFollower | undefined;
@@ -49,6 +51,8 @@ export interface TurnSink extends ChunkSink {
 export interface LiveTurn {
   readonly turn: Turn;
   readonly accumulator: MessageAccumulator;
+  /** Resolves when the turn has left the stage. */
+  readonly over: Promise<void>;
 }
 
 /** What `onChatResponse` is told. */
@@ -106,17 +110,11 @@ export class Turns {
   }
 
   async run(request: TurnRequest): Promise<TurnResult> {
-    const turn = this.#admit(request);
-    const unlink = this.#aborts.link(turn.requestId, request.signal);
-    try {
-      const { result, response } = await this.#inQueue(turn, request);
-      if (result.status === "skipped") return result;
-      await request.follower?.ended(result);
-      if (response) await this.#options.responded(response);
-      return result;
-    } finally {
-      unlink();
-    }
+    const { result, response } = await this.#inQueue(request);
+    if (result.status === "skipped") return result;
+    await request.follower?.ended(result);
+    if (response) await this.#options.responded(response);
+    return result;
   }
 
   cancel(requestId: string): void {
@@ -139,21 +137,16 @@ export class Turns {
     return this.#queue.idle();
   }
 
-  #admit({
-    requestId,
-    generation,
-    body,
-    clientTools,
-    onClientToolCall,
-    parentId,
-    continuation
-  }: TurnRequest): Turn {
+  #admit(
+    { requestId, generation, body, clientTools, onClientToolCall, parentId, continuation }: TurnRequest,
+    { signal }: CancellableTurn
+  ): Turn {
     return {
       requestId,
       generation: generation ?? this.#queue.generation,
       messageId: this.#options.ids.next(),
       continuation: continuation ?? false,
-      signal: this.#aborts.signal(requestId),
+      signal,
       body,
       clientTools,
       onClientToolCall,
@@ -161,12 +154,16 @@ export class Turns {
     };
   }
 
-  async #inQueue(turn: Turn, request: TurnRequest): Promise<Executed> {
+  async #inQueue(request: TurnRequest): Promise<Executed> {
+    const cancellable = this.#aborts.open(request.requestId, request.signal);
+    const turn = this.#admit(request, cancellable);
     try {
+      // Without it there must be no wait: requests are queued in the order in which they arrive.
+      if (request.accepted) await request.accepted();
       const ran = await this.#queue.enqueue(() => this.#execute(turn, request), turn.generation);
       return ran.status === "stale" ? SKIPPED : ran.value;
     } finally {
-      this.#aborts.remove(turn.requestId);
+      cancellable.close();
     }
   }
 
@@ -176,32 +173,48 @@ export class Turns {
 
   async #execute(turn: Turn, request: TurnRequest): Promise<Executed> {
     const release = this.#keepAliveWhenLong();
+    const { promise: over, resolve: leave } = Promise.withResolvers<void>();
     try {
-      if (request.prepare && !(await request.prepare())) return SKIPPED;
+      const prepared = await this.#prepare(turn, request);
+      if (prepared !== true) return prepared;
       if (!this.#isCurrent(turn)) return SKIPPED;
       const sink = this.#options.openSink(turn);
       const accumulator = new MessageAccumulator(turn.messageId);
-      const live = (this.#live = { turn, accumulator });
+      const live = (this.#live = { turn, accumulator, over });
       const outcome = await this.#stream(live, withFollower(sink, request.follower));
       return this.#end(live, sink, outcome);
     } finally {
       this.#live = undefined;
       release();
+      leave();
       this.#options.idle();
+    }
+  }
+
+  /** True when the turn may run; otherwise how it ended. A failure here is one before anything was stored. */
+  async #prepare(turn: Turn, { prepare }: TurnRequest): Promise<true | Executed> {
+    try {
+      return !prepare || (await prepare()) ? true : SKIPPED;
+    } catch (cause) {
+      const context = { requestId: turn.requestId, stage: "persist", messagesPersisted: false } as const;
+      const { text, error } = this.#options.reportFailure(cause, context);
+      return { result: { status: "error", error: text, cause: error, stage: "turn", message: null } };
     }
   }
 
   async #stream({ turn, accumulator }: LiveTurn, sink: ChunkSink): Promise<TurnOutcome> {
     if (turn.signal.aborted) return { status: "aborted" };
-    let stream: ModelStream;
+    let stream: ModelStream | undefined;
     try {
-      stream = await this.#options.startModel(turn);
+      stream = await unlessAborted(this.#options.startModel(turn), turn.signal);
     } catch (error) {
       if (turn.signal.aborted) return { status: "aborted" };
       return { status: "error", error: errorText(error), cause: error, stage: "turn" };
     }
+    if (!stream) return { status: "aborted" };
     const outcome = await consumeStream({ turn, stream, accumulator, sink });
-    return outcome.status === "completed" ? withOutput(stream) : outcome;
+    if (outcome.status !== "completed" || !stream.output) return outcome;
+    return (await unlessAborted(withOutput(stream.output), turn.signal)) ?? { status: "aborted" };
   }
 
   /** Synchronous from the stored message to the terminal frame, so that every observer sees all of it or nothing. */
@@ -252,10 +265,9 @@ export class Turns {
 }
 
 /** Structured output is part of the answer: when it cannot be had, the turn failed although its text was streamed. */
-async function withOutput(stream: ModelStream): Promise<TurnOutcome> {
-  if (!stream.output) return { status: "completed" };
+async function withOutput(output: Promise<unknown>): Promise<TurnOutcome> {
   try {
-    return { status: "completed", output: await stream.output };
+    return { status: "completed", output: await output };
   } catch (error) {
     return { status: "error", error: errorText(error), cause: error, stage: "stream" };
   }

@@ -1,6 +1,7 @@
 import { routeAgentRequest } from "agents";
 
 export { BareAgent, ChatAgent, PlainAgent } from "./chat-agents";
+export { ContractApiAgent } from "./contract-api-agents";
 export { ClientToolsAgent } from "./client-tools-agents";
 export { LoopTestAgent } from "./loop-agents";
 export { LoopMcpServer } from "./loop-mcp-server";
@@ -8,6 +9,7 @@ export { TestingChat } from "./testing-agents";
 export { ToolsLab } from "./tools-agents";
 export { Librarian } from "./testing-docs-agent";
 export { TurnAgent } from "./turn-agents";
+export { WireAgent } from "./wire-agents";
 
 export default {
   async fetch(request: Request, env: Cloudflare.Env) {
