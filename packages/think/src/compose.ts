@@ -27,7 +27,7 @@ import { openChatSink } from "./turn/chat-sink";
 import { createFailureReporter, type FailureOptions, type ReportFailure } from "./turn/failures";
 import { createRequestContext, type RequestContext } from "./turn/request-context";
 import { ResponseHooks } from "./turn/responses";
-import { settleOrphan } from "./turn/settle-orphan";
+import { settleOrphan as settleStream } from "./turn/settle-orphan";
 import { SubmitGate, type MessageConcurrency } from "./turn/submit-gate";
 import type { Turn } from "./turn/turn";
 import { Turns, type TurnResponse } from "./turn/turns";
@@ -64,7 +64,7 @@ export function compose(host: Host, overrides: AgentOverrides): Modules {
   const stores = composeStores(host, overrides);
   const { config, conversation, stream, context } = stores;
   const reportFailure = createFailureReporter({ onChatError: overrides.onChatError, emit });
-  const { turns, desk, clientTools } = composeTurns(host, overrides, stores, reportFailure);
+  const { turns, desk, clientTools, settleOrphan } = composeTurns(host, overrides, stores, reportFailure);
   const gate = new SubmitGate(host.clock);
 
   const resetTurns = () => {
@@ -84,6 +84,7 @@ export function compose(host: Host, overrides: AgentOverrides): Modules {
   const firstQuestion = new FirstQuestion();
   const requests = new ChatRequests({
     ...{ turns, gate, context, conversation, stream, ids, firstQuestion, reportFailure, broadcast, send },
+    settleOrphan,
     policy: overrides.messageConcurrency
   });
   const transport = new ChatTransport({
@@ -99,7 +100,7 @@ export function compose(host: Host, overrides: AgentOverrides): Modules {
   const startSteps = new StartSteps(emit);
   return {
     ...{ config, conversation, turns, startSteps, resetTurns, clear },
-    api: new ChatApi({ turns, conversation, context, ids, broadcast }),
+    api: new ChatApi({ turns, conversation, context, ids, broadcast, settleOrphan }),
     clientTools: clientTools.tools,
     handlers: {
       start: () => startSteps.attempt("transcript-hydration", () => void conversation.messages),
@@ -135,6 +136,8 @@ interface TurnModules {
   readonly turns: Turns;
   readonly desk: ResumeDesk;
   readonly clientTools: ClientToolsModule;
+  /** Makes a message of what an earlier isolate left unfinished, and tells clients. */
+  readonly settleOrphan: () => void;
 }
 
 /** Turns, the resume desk and client tools need each other; each gets functions that reach the others when called. */
@@ -147,13 +150,13 @@ function composeTurns(
   const { clock, ids, broadcast, send, emit } = host;
   const announce = () =>
     broadcast(encodeFrame({ type: FRAME.chatMessages, messages: conversation.messages }), []);
-  const settle = () => void (settleOrphan(stream, conversation) && announce());
+  const settleOrphan = () => void (settleStream(stream, conversation) && announce());
   const responses = new ResponseHooks(overrides.onChatResponse);
 
   const desk = new ResumeDesk(stream, {
     send,
     message: (id) => conversation.get(id),
-    settleOrphan: settle,
+    settleOrphan,
     claim: (connectionId, activeRequestId) => clientTools.continuations.claim(connectionId, activeRequestId)
   });
 
@@ -167,7 +170,7 @@ function composeTurns(
   };
 
   const sinkOptions = {
-    ...{ stream, desk, conversation, broadcast, send, settleOrphan: settle },
+    ...{ stream, desk, conversation, broadcast, send, settleOrphan },
     foreignTool: (chunk: UIMessageChunk) => clientTools.updates.applyLate(chunk),
     opened: (turn: Turn) => clientTools.continuations.opened(turn.requestId)
   };
@@ -181,7 +184,7 @@ function composeTurns(
   });
   const clientTools: ClientToolsModule = createClientTools({
     ...{ clock, ids, turns, stream, desk, conversation, context, broadcast },
-    settleOrphan: settle
+    settleOrphan
   });
-  return { turns, desk, clientTools };
+  return { turns, desk, clientTools, settleOrphan };
 }

@@ -11,4 +11,5 @@ export type { ChatErrorContext } from "./turn/failures";
 export type { ChatStartEvent, StreamCallback } from "./turn/stream-callback";
 export type { MessageConcurrency } from "./turn/submit-gate";
 export type { ClientToolCall } from "./loop/client-tools";
+export type { TurnInput } from "./turn/turn";
 export type * from "./public-types";

@@ -125,8 +125,15 @@ export class Think<
   /** After a turn has ended and its message is stored. Running further turns from here is safe. */
   onChatResponse(_result: ChatResponseResult): void | Promise<void> {}
 
-  /** A turn failed, once per failed turn. Return the error to tell (its message) in place of the original. */
-  onChatError(error: unknown, _context?: ChatErrorContext): unknown {
+  /**
+   * A turn failed, once per failed turn. Return the error to tell (its message) in place of the original. Default: logs it and tells it
+   * as it is.
+   */
+  onChatError(error: unknown, context?: ChatErrorContext): unknown {
+    console.error(
+      `[Think] A turn of ${this.constructor.name} failed (${context?.stage ?? "unknown"} stage):`,
+      error
+    );
     return error;
   }
 

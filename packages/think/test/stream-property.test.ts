@@ -104,13 +104,18 @@ async function messageFrom(chunks: readonly UIMessageChunk[]): Promise<UIMessage
   return settled(last?.parts ?? []);
 }
 
-/** Equal for every observer: a text that was cut off is `done` in storage and `streaming` for those who watched it stop. */
+/**
+ * Equal for every observer: a text that was cut off is `done` in storage and `streaming` for those who watched it stop, and the
+ * AI SDK's version 6 keeps an input it refused under a name of its own.
+ */
 function settled(parts: UIMessage["parts"]): UIMessage["parts"] {
-  return parts
-    .filter((part) => part.type !== "step-start")
-    .map((part) =>
-      "text" in part ? { type: part.type, text: part.text } : JSON.parse(JSON.stringify(part))
-    ) as UIMessage["parts"];
+  return parts.filter((part) => part.type !== "step-start").map(settledPart) as UIMessage["parts"];
+}
+
+function settledPart(part: UIMessage["parts"][number]): unknown {
+  if ("text" in part) return { type: part.type, text: part.text };
+  const { rawInput, ...fields } = JSON.parse(JSON.stringify(part)) as Record<string, unknown>;
+  return rawInput === undefined ? fields : { ...fields, input: rawInput };
 }
 
 interface View {

@@ -393,3 +393,20 @@ describe("start-up (§11)", () => {
     ]);
   });
 });
+
+it.each([
+  ["a text", "Hello"],
+  ["a message without parts", [{ id: "1", role: "user" }]],
+  ["a message with an unknown role", [{ id: "1", role: "root", parts: [] }]]
+])("saveMessages() says what it expects when it is given %s, and stores nothing", async (_name, input) => {
+  const { stub, model } = await newAgent(["never"]);
+  const told = await runInAgent(stub, (agent) =>
+    agent.saveMessages(input as never).then(
+      () => "resolved",
+      (error: Error) => error.message
+    )
+  );
+  expect(told).toMatch(/^These are not messages: .*Expected a list of messages like/);
+  expect(model.calls).toHaveLength(0);
+  expect(await runInAgent(stub, (agent) => agent.messages.length)).toBe(0);
+});

@@ -6,6 +6,7 @@ import type { ModelMessage, ToolSet, UIMessage } from "ai";
 import { ThinkError } from "../shared/errors/think-error";
 import { withCapabilityBlock } from "./capability-block";
 import { clientTools } from "./client-tools";
+import { checkModel } from "./check-model";
 import { createHooks, type Hooks } from "./hooks";
 import type { LoopAgent, LoopInput } from "./loop-agent";
 import { LOOP_LIMITS } from "../shared/limits";
@@ -29,7 +30,7 @@ export async function runLoop(agent: LoopAgent, input: LoopInput): Promise<Model
   const basePrompt = await agent.systemPrompt();
   const system = withCapabilityBlock(basePrompt, Object.keys(tools));
   const messages = await promptMessages(agent, input.messages(), tools);
-  const model = agent.model();
+  const model = checkModel(agent.model(), "getModel()");
   const hooks = createHooks(agent.hooks(), agent.observers());
   const body = input.body ? { body: { ...input.body } } : {};
   const context = {
@@ -45,7 +46,7 @@ export async function runLoop(agent: LoopAgent, input: LoopInput): Promise<Model
   input.signal.throwIfAborted();
   const turnTools = config.tools ? mergeTools({ ...sources, turn: config.tools }) : tools;
   return start(agent, input, hooks, config, {
-    model: config.model ?? model,
+    model: config.model ? checkModel(config.model, "beforeTurn()") : model,
     system: config.system ?? withCapabilityBlock(basePrompt, Object.keys(turnTools)),
     messages: endingWithUser(config.messages ?? messages),
     tools: turnTools

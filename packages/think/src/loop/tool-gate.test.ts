@@ -109,3 +109,12 @@ describe("§9.5 the gate", () => {
     });
   });
 });
+
+it("§9.5 an unknown decision fails the call and names the three there are", async () => {
+  const deny = { action: "deny" } as unknown as ToolCallDecision;
+  const { open, run } = gated(() => "ran", { beforeToolCall: () => deny });
+  await open();
+  await expect(Promise.resolve().then(() => run())).rejects.toThrow(
+    'Return "allow", "block" or "substitute"'
+  );
+});

@@ -8,6 +8,8 @@
  * I4. The internal final-answer tool is never shown to hooks.
  */
 import type { ModelMessage, ToolSet, TypedToolCall } from "ai";
+import { isThenable } from "../shared/is-thenable";
+import { isRecord } from "../shared/json";
 import type { AgentHooks, ToolCallContext, ToolCallDecision } from "./hook-types";
 import { withExecute, type SdkTool, type ToolCallOptions, type ToolExecute } from "./sdk-tool";
 
@@ -116,7 +118,17 @@ function apply(
       return execute(decision.input === undefined ? input : decision.input);
     case undefined:
       return execute(input);
+    default:
+      throw unknownDecision(decision);
   }
+}
+
+/** Types do not reach authors who write JavaScript; a decision that is none must not look like an empty result. */
+function unknownDecision(decision: unknown): Error {
+  const action = isRecord(decision) ? JSON.stringify(decision.action) : String(decision);
+  return new TypeError(
+    `beforeToolCall returned the action ${action}. Return "allow", "block" or "substitute", or nothing.`
+  );
 }
 
 /** A direct iterable goes to the SDK as it is; one inside a promise becomes its last value. */
@@ -129,10 +141,6 @@ async function lastValue(result: unknown): Promise<unknown> {
   let last: unknown;
   for await (const value of result) last = value;
   return last;
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {

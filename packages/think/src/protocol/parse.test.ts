@@ -84,6 +84,10 @@ describe("parseClientFrame", () => {
     expect(parseClientFrame("{" + "x".repeat(LIMITS.inboundFrameChars))).toEqual({ kind: "foreign" });
   });
 
+  it("takes a frame with white space around it (§1.1)", () => {
+    expect(parseClientFrame(' \n\t{"type":"cf_agent_chat_clear"} ')).toMatchObject({ kind: "frame" });
+  });
+
   it("ignores requests that are not a POST or have no body", () => {
     expect(parseClientFrame('{"type":"cf_agent_use_chat_request","id":"r"}')).toEqual({ kind: "ignored" });
     expect(

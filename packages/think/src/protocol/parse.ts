@@ -10,7 +10,7 @@ import type { UIMessage } from "ai";
 import { isRecord, parseJson } from "../shared/json";
 import { LIMITS } from "../shared/limits";
 import { FRAME, type ChatRequestBody, type ClientFrame } from "./frames";
-import { chatBodySchema, frameSchema } from "./schema";
+import { chatBodySchema, frameSchema, firstIssue } from "./schema";
 
 export type ParsedFrame =
   | { readonly kind: "frame"; readonly frame: ClientFrame }
@@ -18,6 +18,9 @@ export type ParsedFrame =
   | { readonly kind: "ignored" }
   | { readonly kind: "foreign" }
   | { readonly kind: "invalid"; readonly reason: string; readonly requestId?: string };
+
+/** Only an object can be a frame; anything else need not be parsed. */
+const OBJECT = /^\s*\{/;
 
 const FRAME_LIMIT = `${LIMITS.inboundFrameChars / 1024 / 1024} MiB`;
 
@@ -33,7 +36,7 @@ const inboundTypes: ReadonlySet<unknown> = new Set([
 ]);
 
 export function parseClientFrame(data: unknown): ParsedFrame {
-  if (typeof data !== "string" || !data.startsWith("{")) return { kind: "foreign" };
+  if (typeof data !== "string" || !OBJECT.test(data)) return { kind: "foreign" };
   if (data.length > LIMITS.inboundFrameChars) return oversized(data);
   const json = parseJson(data);
   if (!json.ok)
@@ -117,12 +120,4 @@ function ends(data: string): string {
 function invalid(reason: string, id: unknown): ParsedFrame {
   const requestId = typeof id === "string" && id.length <= LIMITS.requestIdChars ? { requestId: id } : {};
   return { kind: "invalid", reason, ...requestId };
-}
-
-function firstIssue(error: {
-  readonly issues: readonly { readonly path: PropertyKey[]; readonly message: string }[];
-}): string {
-  const issue = error.issues[0];
-  if (!issue) return "unknown problem";
-  return issue.path.length > 0 ? `${issue.path.map(String).join(".")}: ${issue.message}` : issue.message;
 }

@@ -66,3 +66,12 @@ export const frameSchema = z.discriminatedUnion("type", [
   }),
   z.looseObject({ type: z.literal(FRAME.chatMessages) })
 ]);
+
+/** The first thing that is wrong, with its place. */
+export function firstIssue(error: {
+  readonly issues: readonly { readonly path: PropertyKey[]; readonly message: string }[];
+}): string {
+  const issue = error.issues[0];
+  if (!issue) return "unknown problem";
+  return issue.path.length > 0 ? `${issue.path.map(String).join(".")}: ${issue.message}` : issue.message;
+}

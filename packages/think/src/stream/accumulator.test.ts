@@ -99,6 +99,65 @@ describe("the message accumulator", () => {
     });
   });
 
+  it("keeps its own id and still takes the metadata when it carries on after another message (§1.8)", () => {
+    const accumulator = new MessageAccumulator("own", { keepId: true });
+    accumulator.apply({ type: "start", messageId: "theirs", messageMetadata: { a: 1 } });
+    expect(accumulator.snapshot()).toMatchObject({ id: "own", metadata: { a: 1 } });
+  });
+
+  it("merges what a provider tells of a reasoning part bit by bit (§1.8)", () => {
+    const { parts } = partsOf(
+      { type: "reasoning-start", id: "r", providerMetadata: { a: { x: 1 } } },
+      { type: "reasoning-delta", id: "r", delta: "hm", providerMetadata: { b: { y: 1 } } },
+      { type: "reasoning-end", id: "r", providerMetadata: { b: { y: 2 } } }
+    );
+    expect(parts).toEqual([
+      { type: "reasoning", text: "hm", state: "done", providerMetadata: { a: { x: 1 }, b: { y: 2 } } }
+    ]);
+  });
+
+  it("takes files, sources and step marks as they come (§1.8)", () => {
+    const file = { type: "file", mediaType: "image/png", url: "data:," };
+    const url = { type: "source-url", sourceId: "1", url: "https://a.test", title: "A" };
+    const document = {
+      type: "source-document",
+      sourceId: "2",
+      mediaType: "text/plain",
+      title: "B",
+      filename: "b.txt"
+    };
+    expect(partsOf({ type: "start-step" }, file, url, document, { type: "finish-step" }).parts).toEqual([
+      { type: "step-start" },
+      file,
+      url,
+      document
+    ]);
+  });
+
+  it("leads a tool call from its first word to its outcome (§1.8)", () => {
+    const started = { type: "tool-input-start", ...call, title: "Read", providerExecuted: true };
+    const states = (...chunks: object[]) => partsOf(started, started, ...chunks).parts;
+    const base = { type: "tool-read", toolCallId: "c", title: "Read", providerExecuted: true };
+    expect(states()).toEqual([{ ...base, state: "input-streaming" }]);
+    expect(states({ type: "tool-input-error", ...call, input: "x", errorText: "bad" })).toEqual([
+      { ...base, state: "output-error", input: {}, errorText: "bad" }
+    ]);
+    const available = { type: "tool-input-available", ...call, input: { a: 1 } };
+    const asked = { type: "tool-approval-request", toolCallId: "c", approvalId: "p" };
+    expect(states(available, asked)).toEqual([
+      { ...base, state: "approval-requested", input: { a: 1 }, approval: { id: "p" } }
+    ]);
+    expect(states(available, asked, available)[0]).toMatchObject({ state: "approval-requested" });
+    expect(states(available, { type: "tool-output-denied", toolCallId: "c" })[0]).toMatchObject({
+      state: "output-denied"
+    });
+    expect(
+      states(available, { type: "tool-output-error", toolCallId: "c", errorText: "no" })[0]
+    ).toMatchObject({
+      ...{ state: "output-error", errorText: "no" }
+    });
+  });
+
   it("lets a tool part be replaced from outside, keeps earlier snapshots as they were and goes on from the new part", () => {
     const { accumulator } = partsOf({ type: "tool-input-available", ...call, input: {} });
     const before = accumulator.snapshot();

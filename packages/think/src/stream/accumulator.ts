@@ -26,14 +26,17 @@ const SETTLED: ReadonlySet<unknown> = new Set(["output-available", "output-error
 
 export class MessageAccumulator {
   #id: string;
+  readonly #keepId: boolean;
   readonly #parts: Part[] = [];
   #metadata: Record<string, unknown> | undefined;
   readonly #tools = new Map<string, Part>();
   /** The open part of each streamed kind; deltas without a start open one. */
   readonly #open = new Map<string, Part>();
 
-  constructor(id: string) {
+  /** `keepId`: the message keeps its id whatever the provider says, so that a continuation cannot replace an earlier message. */
+  constructor(id: string, { keepId = false }: { readonly keepId?: boolean } = {}) {
     this.#id = id;
+    this.#keepId = keepId;
   }
 
   get id(): string {
@@ -96,7 +99,7 @@ export class MessageAccumulator {
         this.#closePart(chunk.type === "text-end" ? "text" : "reasoning", chunk);
         return APPLIED;
       case "start":
-        if (chunk.messageId) this.#id = chunk.messageId;
+        if (chunk.messageId && !this.#keepId) this.#id = chunk.messageId;
         this.#mergeMetadata(chunk.messageMetadata);
         return APPLIED;
       case "finish":
@@ -127,12 +130,15 @@ export class MessageAccumulator {
   #appendDelta(type: "text" | "reasoning", chunk: { readonly id: string; readonly delta: string }): void {
     const part = this.#open.get(`${type}:${chunk.id}`) ?? this.#openPart(type, chunk);
     part.text = `${part.text as string}${chunk.delta}`;
-    Object.assign(part, metadataOf(chunk));
+    mergeProviderMetadata(part, chunk);
   }
 
   #closePart(type: "text" | "reasoning", chunk: { readonly id: string }): void {
     const part = this.#open.get(`${type}:${chunk.id}`);
-    if (part) Object.assign(part, { state: "done" }, metadataOf(chunk));
+    if (part) {
+      part.state = "done";
+      mergeProviderMetadata(part, chunk);
+    }
     this.#open.delete(`${type}:${chunk.id}`);
   }
 
@@ -228,6 +234,15 @@ function metadataOf(chunk: object): Record<string, unknown> {
   return "providerMetadata" in chunk && chunk.providerMetadata !== undefined
     ? { providerMetadata: chunk.providerMetadata }
     : {};
+}
+
+/** Providers tell their facts about a part bit by bit, such as a signature at its end. */
+function mergeProviderMetadata(part: Part, chunk: object): void {
+  const { providerMetadata } = metadataOf(chunk);
+  if (providerMetadata === undefined) return;
+  const known = part.providerMetadata;
+  part.providerMetadata =
+    isRecord(known) && isRecord(providerMetadata) ? { ...known, ...providerMetadata } : providerMetadata;
 }
 
 function callMetadataOf(chunk: Part): Record<string, unknown> {

@@ -1,5 +1,5 @@
 import type { UIMessageChunk } from "ai";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { LIMITS } from "../shared/limits";
 import { ResumableStream } from "./resumable-stream";
 import type { StreamRecord, StreamStore } from "./stream-store";
@@ -71,11 +71,14 @@ describe("§2.4 what is streamed reaches storage", () => {
     expect(JSON.parse(rows[1]?.body ?? "")).toEqual([delta("b"), { type, toolCallId: "c" }]);
   });
 
-  it("except a chunk that no row can hold", () => {
+  it("except a chunk that no row can hold, with a warning (§2.3)", () => {
+    const warned = vi.spyOn(console, "warn").mockImplementation(() => undefined);
     send(delta("a"), { type: "data-huge", data: "x".repeat(LIMITS.streamChunkBytes) });
     time += LIMITS.streamFlushMs;
     send(delta("b"));
     expect(stream.chunks()).toEqual([delta("ab")]);
+    expect(warned).toHaveBeenCalledOnce();
+    warned.mockRestore();
   });
 });
 

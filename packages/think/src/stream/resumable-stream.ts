@@ -84,10 +84,14 @@ export class ResumableStream {
     const live = this.#live;
     if (!live) throw new Error("append() needs a running stream; call start() first.");
     const seq = live.seq++;
-    if (isStorable(json)) {
-      live.pack.add(chunk, json.length);
-      if (this.#mustFlush(chunk, live)) this.flush();
+    if (!isStorable(json)) {
+      console.warn(
+        `[Think] A ${chunk.type} chunk is larger than ${LIMITS.streamChunkBytes} bytes: clients that join the stream do not get it.`
+      );
+      return seq;
     }
+    live.pack.add(chunk, json.length);
+    if (this.#mustFlush(chunk, live)) this.flush();
     return seq;
   }
 

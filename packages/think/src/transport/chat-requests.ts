@@ -22,6 +22,8 @@ export interface ChatRequestsOptions {
   readonly conversation: Conversation;
   readonly stream: ResumableStream;
   readonly ids: Ids;
+  /** Makes a message of what an earlier isolate left unfinished: it comes before what is said now. */
+  readonly settleOrphan: () => void;
   readonly firstQuestion: FirstQuestion;
   readonly reportFailure: ReportFailure;
   readonly broadcast: (frame: string, without: readonly string[]) => void;
@@ -36,11 +38,16 @@ export class ChatRequests {
   }
 
   async handle(connectionId: string, { id, body }: ChatRequestFrame): Promise<void> {
+    const { turns, broadcast } = this.#options;
+    const { generation } = turns;
     const admitted = this.#admit(connectionId, id, body);
     if (!admitted) return;
     try {
-      const result = await this.#options.turns.run(admitted);
-      if (result.status === "skipped") this.#end(connectionId, id, { outcome: "skipped" });
+      const result = await turns.run(admitted);
+      if (result.status !== "skipped") return;
+      // A clear ended it: the one who asked may be back as another connection, so everyone is told.
+      if (turns.generation === generation) this.#end(connectionId, id, { outcome: "skipped" });
+      else broadcast(endFrame(id, { outcome: "skipped" }), []);
     } catch (error) {
       // Storage failed where a turn begins or ends: it could not tell anyone itself.
       this.#fail(id, error, true);
@@ -49,7 +56,7 @@ export class ChatRequests {
 
   /** The turn to run, or nothing when the request is refused or failed; then the client has been told. */
   #admit(connectionId: string, requestId: string, body: ChatRequestBody): TurnRequest | undefined {
-    const { turns, gate, policy, context, stream } = this.#options;
+    const { turns, gate, policy, context, stream, settleOrphan } = this.#options;
     const regenerate = body.trigger === "regenerate-message";
     const admission = gate.admit(regenerate ? "queue" : policy(), turns.size > 0);
     if (admission.action === "drop") {
@@ -57,6 +64,7 @@ export class ChatRequests {
       return undefined;
     }
     try {
+      settleOrphan();
       stream.forgetFailure();
       context.accept(body);
       const parentId = this.#store(connectionId, body, regenerate);
@@ -97,10 +105,7 @@ export class ChatRequests {
     const stage = messagesPersisted ? "turn" : "persist";
     const { text } = reportFailure(error, { requestId, stage, messagesPersisted });
     this.#record(requestId, text);
-    broadcast(
-      createResponseEncoder({ requestId, continuation: false }).end({ outcome: "error", error: text }),
-      []
-    );
+    broadcast(endFrame(requestId, { outcome: "error", error: text }), []);
   }
 
   #record(requestId: string, error: string): void {
@@ -116,6 +121,10 @@ export class ChatRequests {
   }
 
   #end(connectionId: string, requestId: string, end: ResponseEnd): void {
-    this.#options.send(connectionId, createResponseEncoder({ requestId, continuation: false }).end(end));
+    this.#options.send(connectionId, endFrame(requestId, end));
   }
+}
+
+function endFrame(requestId: string, end: ResponseEnd): string {
+  return createResponseEncoder({ requestId, continuation: false }).end(end);
 }

@@ -3,11 +3,14 @@
  * the same queue and sinks as a browser's request; connected clients see them like any other.
  */
 import type { UIMessage } from "ai";
+import { z } from "zod";
 import { encodeFrame } from "../protocol/encode";
 import { FRAME, type ClientToolSchema } from "../protocol/frames";
 import type { ClientToolCall } from "../loop/client-tools";
+import { firstIssue, messageSchema } from "../protocol/schema";
 import type { Conversation } from "../session/conversation";
 import type { Ids } from "../shared/clock";
+import { ThinkError } from "../shared/errors/think-error";
 import type { RequestContext } from "./request-context";
 import { followWithCallback, type StreamCallback } from "./stream-callback";
 import type { TurnResult } from "./turn";
@@ -46,6 +49,8 @@ export interface ChatApiOptions {
   readonly conversation: Conversation;
   readonly context: RequestContext;
   readonly ids: Ids;
+  /** Makes a message of what an earlier isolate left unfinished: it comes before what is said now. */
+  readonly settleOrphan: () => void;
   readonly broadcast: (frame: string, without: readonly string[]) => void;
 }
 
@@ -66,6 +71,7 @@ export class ChatApi {
     options: ChatOptions = {}
   ): Promise<void> {
     warnOfTools(options);
+    this.#options.settleOrphan();
     const requestId = this.#options.ids.next();
     const { onClientToolCall } = options;
     const follower = followWithCallback(callback);
@@ -86,8 +92,9 @@ export class ChatApi {
   }
 
   async saveMessages(input: MessagesInput, options: SaveMessagesOptions = {}): Promise<SaveMessagesResult> {
-    const { context, ids, turns, conversation } = this.#options;
+    const { context, ids, turns, conversation, settleOrphan } = this.#options;
     const { generation } = turns;
+    settleOrphan();
     const requestId = ids.next();
     const result = await this.#run({
       requestId,
@@ -108,7 +115,8 @@ export class ChatApi {
     body?: Readonly<Record<string, unknown>>,
     options: SaveMessagesOptions = {}
   ): Promise<SaveMessagesResult> {
-    const { context, conversation, ids } = this.#options;
+    const { context, conversation, ids, settleOrphan } = this.#options;
+    settleOrphan();
     const canContinue = () => conversation.messages.at(-1)?.role === "assistant";
     if (!canContinue()) return { requestId: "", status: "skipped" };
     const requestId = ids.next();
@@ -125,7 +133,8 @@ export class ChatApi {
 
   /** Stores messages without a turn. */
   addMessages(messages: readonly UIMessage[], parentId?: string): void {
-    this.#options.conversation.append(messages, parentId === undefined ? {} : { parentId });
+    this.#options.settleOrphan();
+    this.#options.conversation.append(checkMessages(messages), parentId === undefined ? {} : { parentId });
     if (!this.#options.turns.live) this.#announce();
     else if (!this.#isAnnouncing) void this.#announceAfterStream();
   }
@@ -147,7 +156,7 @@ export class ChatApi {
   }
 
   #append(messages: readonly UIMessage[]): true {
-    this.#options.conversation.append(messages);
+    this.#options.conversation.append(checkMessages(messages));
     this.#announce();
     return true;
   }
@@ -162,6 +171,16 @@ export class ChatApi {
       ? { id: this.#options.ids.next(), role: "user", parts: [{ type: "text", text: input }] }
       : input;
   }
+}
+
+/** Code is not hostile, but it errs: a message that is none is told by what it lacks, before it is stored. */
+function checkMessages(messages: readonly UIMessage[]): readonly UIMessage[] {
+  const checked = z.array(messageSchema).safeParse(messages);
+  if (checked.success) return messages;
+  const expected =
+    'Expected a list of messages like { id: "1", role: "user", parts: [{ type: "text", text: "Hello" }] }.';
+  const problem = firstIssue(checked.error);
+  throw new ThinkError(`These are not messages: ${problem}. ${expected}`, { code: "invalid-message" });
 }
 
 function toSaveResult(requestId: string, result: TurnResult): SaveMessagesResult {

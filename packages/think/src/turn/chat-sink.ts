@@ -36,6 +36,7 @@ export function openChatSink(options: ChatSinkOptions, turn: Turn): TurnSink {
   const { requestId, messageId, continuation } = turn;
   const encoder = createResponseEncoder({ requestId, continuation });
   options.settleOrphan();
+  desk.dismiss();
   stream.start({ streamId: messageId, requestId, messageId, continuation });
   options.opened(turn);
   let cut: UIMessage | undefined;

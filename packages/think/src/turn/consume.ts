@@ -38,7 +38,8 @@ export async function consumeStream({ turn, stream, accumulator, sink }: Consump
       const { done, value } = await reader.read();
       if (turn.signal.aborted || value?.type === "abort") return { status: "aborted" };
       if (done) return { status: "completed" };
-      if (value.type === "error") return failed(value.errorText, stream.failure());
+      // The type promises a text; a provider may still leave it out.
+      if (value.type === "error") return failed(value.errorText ?? JSON.stringify(value), stream.failure());
       const json = JSON.stringify(withMessageId(value, turn, accumulator));
       const chunk = isPlain(value) ? value : (JSON.parse(json) as UIMessageChunk);
       if (accumulator.apply(chunk).kind === "foreign-tool") sink.foreignTool(chunk);

@@ -58,6 +58,8 @@ export function followWithCallback(callback: Partial<StreamCallback>): CallbackF
       return inFlight.length > LIMITS.callbackEventsInFlight ? inFlight.shift() : undefined;
     },
     async ended(outcome) {
+      // Nothing follows an abort, so nobody has to wait for a caller that may be the reason for it.
+      if (outcome.status === "aborted") return;
       await Promise.all(inFlight);
       if (!failure && outcome.status === "completed") await guarded(() => callback.onDone?.());
     },

@@ -179,7 +179,7 @@ export class Turns {
       if (prepared !== true) return prepared;
       if (!this.#isCurrent(turn)) return SKIPPED;
       const sink = this.#options.openSink(turn);
-      const accumulator = new MessageAccumulator(turn.messageId);
+      const accumulator = new MessageAccumulator(turn.messageId, { keepId: turn.continuation });
       const live = (this.#live = { turn, accumulator, over });
       const outcome = await this.#stream(live, withFollower(sink, request.follower));
       return this.#end(live, sink, outcome);
@@ -213,8 +213,11 @@ export class Turns {
     }
     if (!stream) return { status: "aborted" };
     const outcome = await consumeStream({ turn, stream, accumulator, sink });
-    if (outcome.status !== "completed" || !stream.output) return outcome;
-    return (await unlessAborted(withOutput(stream.output), turn.signal)) ?? { status: "aborted" };
+    if (outcome.status !== "completed") return outcome;
+    // Asked for once: each time it gives a new promise, and one that nobody awaits would fail unhandled.
+    const { output } = stream;
+    if (!output) return outcome;
+    return (await unlessAborted(withOutput(output), turn.signal)) ?? { status: "aborted" };
   }
 
   /** Synchronous from the stored message to the terminal frame, so that every observer sees all of it or nothing. */
@@ -255,7 +258,10 @@ export class Turns {
   #keepAliveWhenLong(): () => void {
     let dispose: Promise<() => void> | undefined;
     const timer = this.#options.clock.setTimer(() => {
-      dispose = this.#options.keepAlive();
+      dispose = this.#options.keepAlive().catch((error: unknown) => {
+        console.error(`[Think] A long turn goes on without keep-alive: ${errorText(error)}`, error);
+        return () => undefined;
+      });
     }, LIMITS.keepAliveAfterMs);
     return () => {
       timer.cancel();
