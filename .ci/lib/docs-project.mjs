@@ -42,7 +42,7 @@ export const projects = [
       compilerOptions: {
         ...shared,
         lib: ["es2024", "esnext.disposable"],
-        types: ["@cloudflare/workers-types", "@cloudflare/vitest-pool-workers/types"]
+        types: ["@cloudflare/workers-types", "@cloudflare/vitest-plugin/types"]
       },
       include: ["ambient.d.ts", "blocks/**/*.ts"]
     }
@@ -75,6 +75,8 @@ function linkDependencies(folder) {
     if (!existsSync(place)) symlinkSync(source, place, "junction");
   };
   link("@cloudflare/think", think);
+  // We install it under its former name; readers install it under its own.
+  link("@cloudflare/vitest-plugin", path.join(think, "node_modules", "@cloudflare", "vitest-pool-workers"));
   for (const owner of workspaceFolders().map((one) => path.join(one, "node_modules"))) {
     for (const name of existsSync(owner) ? readdirSync(owner) : []) {
       if (name.startsWith(".")) continue;

@@ -13,7 +13,7 @@ async function openChat(chatId?: string): Promise<ChatPage> {
 describe("a conversation", () => {
   it("answers the first message without a key, and says on the page that the model is offline", async () => {
     const chat = await openChat();
-    await chat.page.getByText("Offline model:", { exact: true }).waitFor();
+    await chat.page.getByText("Offline model: a few built-in requests").waitFor();
     expect(await chat.ask("what is the capital of France?")).toContain("offline model");
 
     await chat.page.getByRole("button", { name: "Connect a model" }).click();
@@ -71,6 +71,13 @@ describe("a conversation", () => {
     expect(await chat.ask("list files")).toContain("hello.txt");
   });
 
+  it("shows the exit code of a shell line that failed, and does not call it done", async () => {
+    const chat = await openChat();
+    expect(await chat.ask("run exit 3")).toContain("exit code 3");
+    await chat.tool("bash").getByText("Exit 3", { exact: true }).waitFor();
+    expect(await chat.tool("bash").getByText("Done").count()).toBe(0);
+  });
+
   it("marks a tool that refused as failed", async () => {
     const chat = await openChat();
     expect(await chat.ask("read /missing.txt")).toContain("That did not work");
@@ -90,7 +97,7 @@ describe("a conversation", () => {
     await reasoning.getByText("leave the knowledge to a real model").waitFor();
   });
 
-  it("stops when told to, keeps what was said, and takes the next message", async () => {
+  it("stops when told to, says so, keeps what was said, and takes the next message", async () => {
     const chat = await openChat();
     await chat.send("tell me a long story");
     await chat.chapter("1. The rock").waitFor();
@@ -100,6 +107,7 @@ describe("a conversation", () => {
     const kept = await chat.answers.last().innerText();
     expect(kept).toContain("1. The rock");
     expect(kept).not.toContain("10. The light");
+    await chat.answers.last().getByText("Stopped", { exact: true }).waitFor();
 
     await chat.reload();
     await chat.status("Connected").waitFor();

@@ -89,8 +89,10 @@ describe("by keyboard alone", () => {
     await chat.page.keyboard.type("list files");
     await chat.page.keyboard.press("Enter");
     expect(await chat.composer.inputValue()).toBe("list files");
+    await chat.page.getByText("Your draft waits; Esc stops the answer").waitFor();
     await chat.page.keyboard.press("Escape");
     await chat.sendButton.waitFor();
+    expect(await chat.composer.inputValue()).toBe("list files");
     await chat.page.keyboard.press("Enter");
     await chat.answers.filter({ hasText: "is empty" }).waitFor();
     expect(await chat.requests.count()).toBe(2);
@@ -98,6 +100,19 @@ describe("by keyboard alone", () => {
 });
 
 describe("on a phone", () => {
+  it("says that a draft waits, and starts what is typed next on a line of its own", async () => {
+    const chat = await ChatPage.open(await browser.newContext(PHONE), baseUrl);
+    await chat.send("tell me a long story");
+    await chat.chapter("1. The rock").waitFor();
+    await chat.composer.pressSequentially("list files");
+    const hint = chat.page.getByText("Your draft waits");
+    expect(await hint.isVisible()).toBe(false);
+    await chat.composer.press("Enter");
+    await hint.waitFor();
+    await chat.composer.pressSequentially("help");
+    expect(await chat.composer.inputValue()).toBe("list files\nhelp");
+  });
+
   it("never scrolls sideways, whatever is in the chat", async () => {
     const chat = await ChatPage.open(await browser.newContext(PHONE), baseUrl);
     const overflow = (): Promise<number> =>

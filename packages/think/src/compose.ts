@@ -104,8 +104,14 @@ export function compose(host: Host, overrides: AgentOverrides): Modules {
     clientTools: clientTools.tools,
     handlers: {
       start: () => startSteps.attempt("transcript-hydration", () => void conversation.messages),
-      connect: (connectionId) => transport.connect(connectionId),
-      disconnect: (connectionId) => transport.disconnect(connectionId),
+      connect: (connectionId) => {
+        host.connectionsChanged();
+        transport.connect(connectionId);
+      },
+      disconnect: (connectionId) => {
+        host.connectionsChanged();
+        transport.disconnect(connectionId);
+      },
       message: (connectionId, data) => transport.message(connectionId, data),
       request: (url) => transport.request(url)
     }

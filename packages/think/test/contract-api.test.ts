@@ -1,7 +1,6 @@
 /** §6–§13 of the contract, as an author of an agent and its clients see them: the facts that no other file proves. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { env, exports } from "cloudflare:workers";
-import type * as Api from "@cloudflare/think";
 import {
   connectChat,
   evict,
@@ -420,40 +419,6 @@ describe("§12 observability", () => {
     }
   });
 });
-
-/** §13: each name must exist; the compiler checks it. */
-export type ExportedTypes = [
-  Api.StreamCallback,
-  Api.ChatStartEvent,
-  Api.ChatOptions,
-  Api.StreamableResult,
-  Api.TurnInput,
-  Api.TurnContext,
-  Api.TurnConfig,
-  Api.PrepareStepContext,
-  Api.StepConfig,
-  Api.ToolCallContext,
-  Api.ToolCallDecision,
-  Api.ToolCallResultContext,
-  Api.StepContext,
-  Api.ChunkContext,
-  Api.ChunkPart,
-  Api.ChatResponseResult,
-  Api.SaveMessagesOptions,
-  Api.SaveMessagesResult,
-  Api.MessageConcurrency,
-  Api.ChatErrorContext,
-  Api.MediaEvictionConfig,
-  Api.OnStartDegradation,
-  Api.PrepareStepFunction<never>,
-  Api.PrepareStepResult<never>,
-  Api.StepResult<never>,
-  Api.StopCondition<never>,
-  Api.TextStreamPart<never>,
-  Api.TypedToolCall<never>,
-  Api.TypedToolResult<never>,
-  Api.Think<Cloudflare.Env, { readonly count: number }, { readonly tenant: string }>
-];
 
 it("§13 the defaults are what the documents say", async () => {
   const defaults = await runInAgent(

@@ -58,6 +58,7 @@ export function Chat({ chatId, model, onConnectModel, onOpenMenu, onNewChat }: C
       />
       <Conversation
         messages={chat.messages}
+        stopped={chat.stopped}
         activity={chat.activity}
         busy={busy}
         onSuggest={send}

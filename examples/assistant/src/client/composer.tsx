@@ -1,6 +1,6 @@
 /**
  * Where the person writes. Enter sends, Shift+Enter makes a new line, Escape stops (handled page-wide). While
- * an answer runs the button stops it; a draft is kept until it can be sent.
+ * an answer runs the button stops it; a draft is kept until it can be sent, and the hint says so.
  */
 import { type KeyboardEvent, type Ref, useEffect, useImperativeHandle, useRef, useState } from "react";
 import { Icon } from "./icons";
@@ -17,7 +17,7 @@ interface ComposerProperties {
 }
 
 export function Composer({ ref, busy, onSend, onStop }: ComposerProperties) {
-  const [draft, setDraft] = useState("");
+  const { draft, filled, held, send, change } = useDraft(busy, onSend);
   const field = useRef<HTMLTextAreaElement>(null);
   useImperativeHandle(ref, () => ({ focus: () => field.current?.focus() }));
 
@@ -26,12 +26,6 @@ export function Composer({ ref, busy, onSend, onStop }: ComposerProperties) {
     if (matchMedia("(pointer: fine)").matches) field.current?.focus();
   }, []);
 
-  const sendable = !busy && draft.trim() !== "";
-  const send = (): void => {
-    if (!sendable) return;
-    setDraft("");
-    onSend(draft.trim());
-  };
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
     // While an input method composes, Enter chooses a word.
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
@@ -59,7 +53,7 @@ export function Composer({ ref, busy, onSend, onStop }: ComposerProperties) {
             aria-describedby="composer-hint"
             enterKeyHint="send"
             maxLength={100_000}
-            onChange={(event) => setDraft(event.target.value)}
+            onChange={(event) => change(event.target.value)}
             onKeyDown={onKeyDown}
           />
         </div>
@@ -68,14 +62,67 @@ export function Composer({ ref, busy, onSend, onStop }: ComposerProperties) {
             <Icon name="stop" size={20} />
           </button>
         ) : (
-          <button type="submit" className="button-send" aria-label="Send" disabled={!sendable}>
+          <button type="submit" className="button-send" aria-label="Send" disabled={!filled}>
             <Icon name="arrowUp" size={20} />
           </button>
         )}
       </div>
-      <p className="composer-hint" id="composer-hint">
-        <kbd>Enter</kbd> sends, <kbd>Shift</kbd> <kbd>Enter</kbd> for a new line, <kbd>Esc</kbd> stops
-      </p>
+      <Hint busy={busy} filled={filled} held={held} />
     </form>
+  );
+}
+
+interface Draft {
+  readonly draft: string;
+  /** Whether there is anything to send. */
+  readonly filled: boolean;
+  /** Whether Enter was pressed on this draft while an answer was running. */
+  readonly held: boolean;
+  readonly send: () => void;
+  readonly change: (value: string) => void;
+}
+
+function useDraft(busy: boolean, onSend: (text: string) => void): Draft {
+  const [draft, setDraft] = useState("");
+  const [held, setHeld] = useState(false);
+  const filled = draft.trim() !== "";
+  const send = (): void => {
+    setHeld(busy && filled);
+    if (busy || !filled) return;
+    setDraft("");
+    onSend(draft.trim());
+  };
+  const change = (value: string): void => {
+    // Who goes on typing after Enter means something new: it starts on a line of its own.
+    const isAddition = held && value.length > draft.length && value.startsWith(draft);
+    setDraft(isAddition ? `${draft}\n${value.slice(draft.length)}` : value);
+    setHeld(false);
+  };
+  return { draft, filled, held, send, change };
+}
+
+interface HintProperties {
+  readonly busy: boolean;
+  readonly filled: boolean;
+  readonly held: boolean;
+}
+
+function Hint({ busy, filled, held }: HintProperties) {
+  return (
+    <p className="composer-hint" id="composer-hint" data-held={busy && held}>
+      {busy ? (
+        <>
+          {filled && "Your draft waits"}
+          <span className="composer-keys">
+            {filled && "; "}
+            <kbd>Esc</kbd> stops the answer
+          </span>
+        </>
+      ) : (
+        <>
+          <kbd>Enter</kbd> sends, <kbd>Shift</kbd> <kbd>Enter</kbd> for a new line
+        </>
+      )}
+    </p>
   );
 }

@@ -10,13 +10,16 @@ import { useAutoscroll } from "./use-autoscroll";
 
 interface ConversationProperties {
   readonly messages: readonly UIMessage[];
+  /** Ids of the messages at which the person stopped. */
+  readonly stopped: ReadonlySet<string>;
   readonly activity: Activity;
   readonly busy: boolean;
   readonly onSuggest: (text: string) => void;
   readonly onRetry: () => void;
 }
 
-export function Conversation({ messages, activity, busy, onSuggest, onRetry }: ConversationProperties) {
+export function Conversation(properties: ConversationProperties) {
+  const { messages, stopped, activity, busy, onSuggest, onRetry } = properties;
   const { viewport, content, following, jumpToEnd } = useAutoscroll();
   const last = messages.at(-1);
   const lastRequest = messages.findLast((message) => message.role === "user")?.id;
@@ -35,6 +38,7 @@ export function Conversation({ messages, activity, busy, onSuggest, onRetry }: C
               key={message.id}
               message={message}
               streaming={busy && message === last}
+              stopped={stopped.has(message.id)}
               onRetry={message === last && !busy ? onRetry : undefined}
             />
           ))}

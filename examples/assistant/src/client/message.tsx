@@ -11,17 +11,19 @@ interface MessageProperties {
   readonly message: UIMessage;
   /** True while this message is still being written. */
   readonly streaming: boolean;
+  /** True when the person stopped it here. */
+  readonly stopped: boolean;
   /** Given only for a message that can be answered again. */
   readonly onRetry: (() => void) | undefined;
 }
 
-export function Message({ message, streaming, onRetry }: MessageProperties) {
+export function Message({ message, streaming, stopped, onRetry }: MessageProperties) {
   const text = messageText(message);
   if (message.role === "user") {
     return (
       <article className="message message-user" aria-label="You">
         <p className="bubble">{text}</p>
-        {onRetry !== undefined && <Actions text={text} onRetry={onRetry} />}
+        {onRetry !== undefined && <Actions text={text} stopped={stopped} onRetry={onRetry} />}
       </article>
     );
   }
@@ -35,7 +37,7 @@ export function Message({ message, streaming, onRetry }: MessageProperties) {
       {message.parts.map((part, index) => (
         <Part key={index} part={part} live={streaming && index === message.parts.length - 1} />
       ))}
-      {!streaming && <Actions text={text} onRetry={onRetry} />}
+      {!streaming && <Actions text={text} stopped={stopped} onRetry={onRetry} />}
     </article>
   );
 }
@@ -53,7 +55,13 @@ function Part({ part, live }: PartProperties) {
   return isToolUIPart(part) ? <ToolCard part={part} /> : null;
 }
 
-function Actions({ text, onRetry }: { readonly text: string; readonly onRetry: (() => void) | undefined }) {
+interface ActionsProperties {
+  readonly text: string;
+  readonly stopped: boolean;
+  readonly onRetry: (() => void) | undefined;
+}
+
+function Actions({ text, stopped, onRetry }: ActionsProperties) {
   return (
     <div className="actions">
       {text !== "" && <CopyButton text={text} label="Copy message" />}
@@ -68,6 +76,7 @@ function Actions({ text, onRetry }: { readonly text: string; readonly onRetry: (
           <Icon name="retry" size={16} />
         </button>
       )}
+      {stopped && <span className="stopped">Stopped</span>}
     </div>
   );
 }

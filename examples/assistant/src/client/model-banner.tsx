@@ -6,8 +6,8 @@ export function ModelBanner({ onConnect }: { readonly onConnect: () => void }) {
     <p className="banner banner-model">
       <Icon name="plug" size={16} />
       <span>
-        <strong>Offline model:</strong>{" "}
-        <span className="banner-detail">a few built-in requests, real tools.</span>
+        <strong>Offline model</strong>
+        <span className="banner-detail">: a few built-in requests, real tools.</span>
       </span>
       <button type="button" className="link" onClick={onConnect}>
         Connect a model

@@ -3,7 +3,7 @@ import { getToolPartState } from "@cloudflare/ai-chat/react";
 import { type DynamicToolUIPart, getToolName, type ToolUIPart } from "ai";
 import { Icon, type IconName } from "./icons";
 import { ScrollArea } from "./scroll-area";
-import { headline, inputFields, outputText, refusal } from "./tool-view";
+import { failingExitCode, headline, inputFields, outputText, refusal } from "./tool-view";
 
 type ToolPart = ToolUIPart | DynamicToolUIPart;
 type ToolState = ReturnType<typeof getToolPartState>;
@@ -32,17 +32,18 @@ const ICONS: Readonly<Record<string, IconName>> = {
 export function ToolCard({ part }: { readonly part: ToolPart }) {
   const name = getToolName(part);
   const refused = part.state === "output-available" ? refusal(part.output) : undefined;
+  const exitCode = part.state === "output-available" ? failingExitCode(part.output) : undefined;
   const state = refused === undefined ? getToolPartState(part) : "error";
   const about = headline(part.input);
   return (
-    <details className="tool" data-state={state} data-tool={name}>
+    <details className="tool" data-state={exitCode === undefined ? state : "exit"} data-tool={name}>
       <summary>
         <span className="tool-icon">
           <Icon name={ICONS[name] ?? "wrench"} size={16} />
         </span>
         <span className="tool-name">{name}</span>
         {about !== undefined && <span className="tool-about">{about}</span>}
-        <span className="tool-state">{LABELS[state]}</span>
+        <span className="tool-state">{exitCode === undefined ? LABELS[state] : `Exit ${exitCode}`}</span>
         <Icon name="chevron" size={14} />
       </summary>
       <div className="tool-body">

@@ -27,6 +27,12 @@ export function refusal(output: unknown): string | undefined {
   return isRecord(output) && typeof output.error === "string" ? output.error : undefined;
 }
 
+/** The exit code of a script that did not end well. A failing script is a result, but not one to call done. */
+export function failingExitCode(output: unknown): number | undefined {
+  if (!isRecord(output) || typeof output.exitCode !== "number") return undefined;
+  return output.exitCode === 0 ? undefined : output.exitCode;
+}
+
 /** The output as text: file content, shell output and lists as they are, everything else as JSON. */
 export function outputText(output: unknown): string {
   return clip(plainText(output));

@@ -7,12 +7,15 @@ import { useAgent } from "agents/react";
 import type { UIMessage } from "ai";
 import { useCallback, useState } from "react";
 import { useObservedTurn } from "./use-observed-turn";
+import { useStoppedMessages } from "./use-stopped-messages";
 
 /** What the chat is doing, most pressing first. */
 export type Activity = "connecting" | "reconnecting" | "recovering" | "waiting" | "answering" | "idle";
 
 export interface AssistantChat {
   readonly messages: readonly UIMessage[];
+  /** Ids of the messages at which this tab stopped a turn. */
+  readonly stopped: ReadonlySet<string>;
   readonly activity: Activity;
   /** True while a turn runs, in this tab or another one. */
   readonly busy: boolean;
@@ -39,9 +42,11 @@ export function useAssistant(chatId: string): AssistantChat {
   const stopObserved = useObservedTurn(agent);
   const { clearError, clearHistory, regenerate, sendMessage, stop } = chat;
   const busy = chat.status === "submitted" || chat.isStreaming || chat.isRecovering;
+  const { stopped, markStopping } = useStoppedMessages(chat.messages, busy);
 
   return {
     messages: chat.messages,
+    stopped,
     activity: activityOf(connection, chat),
     busy,
     error: busy ? undefined : chat.error,
@@ -50,6 +55,7 @@ export function useAssistant(chatId: string): AssistantChat {
       void sendMessage({ text });
     },
     stop: () => {
+      markStopping();
       stopObserved();
       void stop();
     },

@@ -27,6 +27,16 @@ const greeting: Rule = (request) =>
     ? { kind: "greeting" }
     : undefined;
 
+const thanks: Rule = (request) =>
+  /^(?:many thanks|thanks|thank you|thx|cheers)(?: a lot| so much| very much)?[^a-z]*$/i.test(request)
+    ? { kind: "thanks" }
+    : undefined;
+
+const identity: Rule = (request) =>
+  /^(?:who|what) are you\b[^a-z]*$|^what(?:'s|’s| is) your name\b|^are you (?:a|an|real)\b/i.test(request)
+    ? { kind: "identity" }
+    : undefined;
+
 const fail: Rule = (request) =>
   /^(?:fail|break|crash|throw|show (?:me )?an error)\b/i.test(request) ? { kind: "fail" } : undefined;
 
@@ -114,6 +124,8 @@ const search: Rule = (request) => {
 };
 
 const list: Rule = (request) => {
+  if (/^(?:what|which) files (?:do I have|have I got|exist|are here)$/i.test(request))
+    return { kind: "list", path: "/" };
   const match =
     /^(?:list|ls|show(?:\s+me)?|what(?:'s|’s| is| are)?)\b(?:\s+(?:me|all|my|the|of))*(?:\s+(?:files?|folders?|entries|everything|workspace))*(?:\s+(?:are|is))?(?:\s+there)?(?:\s*(?:in|under|at|of))?(?:\s+(?:my|the)\s+(?:workspace|files))?(?:\s+(\/\S*))?$/i.exec(
       request
@@ -139,6 +151,8 @@ const read: Rule = (request) => {
 const RULES: readonly Rule[] = [
   help,
   greeting,
+  thanks,
+  identity,
   fail,
   think,
   run,

@@ -4,7 +4,7 @@
  */
 import { describeResult } from "./answers";
 import { parseIntent } from "./intent";
-import { FAILURE, fallback, GREETING, HELP, STORY, thinkAbout } from "./texts";
+import { FAILURE, fallback, GREETING, HELP, IDENTITY, STORY, THANKS, thinkAbout } from "./texts";
 import type { Intent, Plan, Situation, ToolCall, Utterance } from "./types";
 
 export function plan(situation: Situation): Plan {
@@ -96,6 +96,10 @@ function speak(intent: Intent, request: string): Plan {
       return [text(HELP)];
     case "greeting":
       return [text(GREETING)];
+    case "thanks":
+      return [text(THANKS)];
+    case "identity":
+      return [text(IDENTITY)];
     case "story":
       return [{ type: "text", text: STORY, pace: "slow" }];
     case "think": {

@@ -27,6 +27,12 @@ export const GREETING =
   "Try **list files**, **write a file hello.txt with Hello, world and read it back**, or **tell me a long story**. " +
   "**help** shows the rest.";
 
+export const THANKS = "You are welcome! Ask for something else, or say **help** to see what I know.";
+
+export const IDENTITY =
+  "I am the **offline model** of this example: a few rules, not a language model. I read simple requests and use real tools " +
+  `on the files of this chat; **help** lists them.\n\n${HOW_TO_CONNECT}`;
+
 export const FAILURE = {
   before: "All right, I will run into an error on purpose, so that you can see how the page takes it.",
   message: "The offline model failed on purpose. Nothing is broken: press retry, or ask for something else."

@@ -28,6 +28,8 @@ export type Intent =
   | { readonly kind: "fail" }
   | { readonly kind: "help" }
   | { readonly kind: "greeting" }
+  | { readonly kind: "thanks" }
+  | { readonly kind: "identity" }
   | { readonly kind: "other" };
 
 export interface ToolCall {

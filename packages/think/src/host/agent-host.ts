@@ -15,6 +15,8 @@ export type HostAgent = Pick<
 >;
 
 export function createAgentHost(agent: HostAgent, storage: DurableObjectStorage): Host {
+  // Asking the base class for its connections costs a look into each one's attachment; a broadcast per delta cannot afford that.
+  let open: readonly Connection[] | undefined;
   return {
     sql: durableSql(storage),
     clock: systemClock,
@@ -28,9 +30,14 @@ export function createAgentHost(agent: HostAgent, storage: DurableObjectStorage)
       // Inside a child the sockets live at the root: one call reaches all of them. At the root a socket that has just closed
       // must not keep the frame from the others, which is what the base class's loop would let happen.
       if (agent.parentPath.length > 0) return agent.broadcast(frame, [...without]);
-      for (const connection of agent.getConnections()) {
-        if (!without.includes(connection.id)) sendIfOpen(connection, frame);
+      open ??= [...agent.getConnections()];
+      for (const connection of open) {
+        if (without.length > 0 && without.includes(connection.id)) continue;
+        if (!sendIfOpen(connection, frame)) open = undefined;
       }
+    },
+    connectionsChanged() {
+      open = undefined;
     },
     keepAlive: () => agent.keepAlive()
   };

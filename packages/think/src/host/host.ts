@@ -16,6 +16,8 @@ export interface Host {
   send(connectionId: string, frame: string): boolean;
   /** Sends to every connection of this agent except those named. */
   broadcast(frame: string, without: readonly string[]): void;
+  /** A connection came or went. */
+  connectionsChanged(): void;
   /** Keeps the object alive until the returned function is called. */
   keepAlive(): Promise<() => void>;
 }
