@@ -3,6 +3,7 @@ import { env, exports } from "cloudflare:workers";
 import {
   connectChat,
   crash,
+  evict,
   gate,
   hang,
   runInAgent,
@@ -183,4 +184,57 @@ describe("a stream that is over", () => {
     for (const question of ["1", "2", "3"]) await client.chat(question).done;
     expect(await rows()).toEqual({ streams: 1, alarm: null });
   });
+});
+
+it("§2.6 a stream that was stopped between offer and acceptance is replayed as stopped, also after an eviction", async () => {
+  const { connect, stub } = await newChat([[text("Half"), hang()]]);
+  const client = await connect();
+  const turn = client.chat("Hi");
+  await turn.waitForText("Half");
+  const tab = await connect();
+  await tab.waitFor((frame) => frame.type === "cf_agent_stream_resuming");
+  turn.cancel();
+  await turn.done;
+  await evict(stub());
+  tab.send({ type: "cf_agent_stream_resume_ack", id: turn.id });
+  const end = await tab.waitFor((frame) => frame.replay === true && frame.done === true);
+  expect(end).toMatchObject({ id: turn.id, outcome: "aborted" });
+});
+
+it("a database of the published package is taken over, with the answer that was under way (decisions 4)", async () => {
+  const { connect, stub } = await newChat(["next"]);
+  await runInAgent(stub(), (_agent, { storage }) => {
+    storage.sql.exec("DROP TABLE IF EXISTS cf_ai_chat_stream_metadata");
+    storage.sql.exec("DROP TABLE IF EXISTS cf_ai_chat_stream_chunks");
+    storage.sql.exec(
+      "CREATE TABLE cf_ai_chat_stream_metadata (id text primary key, request_id text not null, status text not null, created_at integer not null, completed_at integer, message_id text, is_continuation integer)"
+    );
+    storage.sql.exec(
+      "CREATE TABLE cf_ai_chat_stream_chunks (id text primary key, stream_id text not null, body text not null, chunk_index integer not null, created_at integer not null)"
+    );
+    storage.sql.exec("CREATE INDEX idx_stream_chunks ON cf_ai_chat_stream_chunks (stream_id, chunk_index)");
+    storage.sql.exec(
+      "INSERT INTO cf_ai_chat_stream_metadata VALUES ('old', 'r0', 'completed', 1, 2, null, 0)"
+    );
+    storage.sql.exec(
+      "INSERT INTO cf_ai_chat_stream_metadata VALUES ('s', 'r1', 'streaming', 3, null, null, 0)"
+    );
+    const chunk = (delta: string) => JSON.stringify({ type: "text-delta", id: "t", delta });
+    const start = JSON.stringify({ type: "start", messageId: "published" });
+    const rows = [start, JSON.stringify([chunk("Hal"), chunk("f")])];
+    for (const [index, body] of rows.entries())
+      storage.sql.exec(
+        "INSERT INTO cf_ai_chat_stream_chunks VALUES (?, 's', ?, ?, 3)",
+        `c${index}`,
+        body,
+        index
+      );
+  });
+  await evict(stub());
+  const client = await connect();
+  expect((await (await client.resume({ request: false }))?.done)?.text).toBe("Half");
+  expect(await client.history()).toEqual([
+    { id: "published", role: "assistant", parts: [{ type: "text", text: "Half", state: "done" }] }
+  ]);
+  expect((await client.chat("Go on").done).text).toBe("next");
 });

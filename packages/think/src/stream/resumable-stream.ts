@@ -19,7 +19,7 @@ export interface StreamStart {
 }
 
 export type StreamEnd =
-  | { readonly status: "completed" }
+  | { readonly status: "completed"; readonly aborted?: boolean }
   | { readonly status: "error"; readonly error: string };
 
 /** Chunks whose loss would repeat or lose work: written at once, with everything before them. */
@@ -109,8 +109,9 @@ export class ResumableStream {
     const record = this.record;
     this.#live = undefined;
     if (!record) return;
-    const error = end.status === "error" ? end.error : null;
-    this.#save({ ...record, messageId: messageId ?? record.messageId, status: end.status, error });
+    const outcome =
+      end.status === "error" ? { error: end.error } : { error: null, aborted: end.aborted ?? false };
+    this.#save({ ...record, ...outcome, messageId: messageId ?? record.messageId, status: end.status });
   }
 
   /** Records that a request failed before it had a stream, so that a reconnecting client learns of it. */

@@ -188,7 +188,6 @@ export class ResumeDesk {
 }
 
 function endOf(record: StreamRecord): ResponseEnd {
-  return record.status === "error"
-    ? { outcome: "error", error: record.error ?? "" }
-    : { outcome: "completed" };
+  if (record.status === "error") return { outcome: "error", error: record.error ?? "" };
+  return { outcome: record.aborted ? "aborted" : "completed" };
 }

@@ -11,6 +11,7 @@
 import type { UIMessageChunk } from "ai";
 import { lazyTable } from "../storage/lazy-table";
 import type { Sql } from "../storage/sql";
+import { isPublishedLayout, takePublishedStream } from "./adopt-published";
 import { unpackChunks } from "./chunk-packing";
 
 export type StreamStatus = "streaming" | "completed" | "error";
@@ -25,6 +26,8 @@ export interface StreamRecord {
   readonly continuation: boolean;
   /** What clients are told when `status` is `error`. */
   readonly error: string | null;
+  /** Whether a completed stream was stopped. The stored status knows no such end; those who come back must still be told. */
+  readonly aborted?: boolean;
 }
 
 export interface StreamStore {
@@ -49,7 +52,8 @@ const METADATA = `CREATE TABLE IF NOT EXISTS cf_ai_chat_stream_metadata (
   completed_at INTEGER,
   message_id TEXT,
   is_continuation INTEGER,
-  error_message TEXT
+  error_message TEXT,
+  is_aborted INTEGER NOT NULL DEFAULT 0
 )`;
 
 const CHUNKS = `CREATE TABLE IF NOT EXISTS cf_ai_chat_stream_chunks (
@@ -59,26 +63,65 @@ const CHUNKS = `CREATE TABLE IF NOT EXISTS cf_ai_chat_stream_chunks (
   created_at INTEGER NOT NULL
 )`;
 
-const START = `INSERT INTO cf_ai_chat_stream_metadata
-  (slot, id, request_id, status, created_at, completed_at, message_id, is_continuation, error_message)
-  VALUES (0, ?, ?, ?, ?, ?, ?, ?, ?)
+const SAVE = `INSERT INTO cf_ai_chat_stream_metadata
+  (slot, id, request_id, status, created_at, completed_at, message_id, is_continuation, error_message, is_aborted)
+  VALUES (0, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (slot) DO UPDATE SET id = excluded.id, request_id = excluded.request_id, status = excluded.status,
     created_at = CASE WHEN id = excluded.id THEN created_at ELSE excluded.created_at END,
     completed_at = excluded.completed_at, message_id = excluded.message_id,
-    is_continuation = excluded.is_continuation, error_message = excluded.error_message`;
+    is_continuation = excluded.is_continuation, error_message = excluded.error_message, is_aborted = excluded.is_aborted`;
 
 const WRITE = `INSERT INTO cf_ai_chat_stream_chunks (chunk_index, stream_id, body, created_at) VALUES (?, ?, ?, ?)
   ON CONFLICT (chunk_index) DO UPDATE SET stream_id = excluded.stream_id, body = excluded.body, created_at = excluded.created_at`;
 
-export function createStreamStore({
-  sql,
-  now
-}: {
+export interface StreamStoreOptions {
   readonly sql: Sql;
   readonly now: () => number;
-}): StreamStore {
-  const ensureMetadata = lazyTable(sql, METADATA);
+}
+
+export function createStreamStore({ sql, now }: StreamStoreOptions): StreamStore {
+  const createMetadata = lazyTable(sql, METADATA);
   const ensureChunks = lazyTable(sql, CHUNKS);
+  let isAdopted = false;
+
+  const ensureMetadata = () => {
+    if (!isAdopted && isPublishedLayout(sql)) sql.transaction(adopt);
+    isAdopted = true;
+    createMetadata();
+  };
+
+  const writeRow = (streamId: string, index: number, body: string) => {
+    ensureChunks();
+    sql.exec(WRITE, index, streamId, body, now());
+  };
+
+  const save = ({ id, requestId, status, messageId, continuation, error, aborted }: StreamRecord) => {
+    const time = now();
+    const ended = status === "streaming" ? null : time;
+    sql.exec(
+      SAVE,
+      id,
+      requestId,
+      status,
+      time,
+      ended,
+      messageId,
+      continuation ? 1 : 0,
+      error,
+      aborted ? 1 : 0
+    );
+  };
+
+  /** What the published package left unfinished becomes an orphan of ours. */
+  const adopt = () => {
+    const stream = takePublishedStream(sql);
+    if (!stream) return;
+    const { id, requestId, bodies } = stream;
+    createMetadata();
+    save({ id, requestId, status: "streaming", messageId: id, continuation: false, error: null });
+    for (const [index, body] of bodies.entries()) writeRow(id, index, body);
+  };
+
   return {
     load() {
       ensureMetadata();
@@ -87,24 +130,9 @@ export function createStreamStore({
     },
     save(record) {
       ensureMetadata();
-      const { id, requestId, status, messageId, continuation, error } = record;
-      const time = now();
-      sql.exec(
-        START,
-        id,
-        requestId,
-        status,
-        time,
-        status === "streaming" ? null : time,
-        messageId,
-        continuation ? 1 : 0,
-        error
-      );
+      save(record);
     },
-    writeRow(streamId, index, body) {
-      ensureChunks();
-      sql.exec(WRITE, index, streamId, body, now());
-    },
+    writeRow,
     chunks(streamId, rows = Number.MAX_SAFE_INTEGER) {
       ensureChunks();
       const stored = sql.exec<{ body: string }>(
@@ -130,6 +158,7 @@ interface MetadataRow extends Record<string, string | number | null> {
   message_id: string | null;
   is_continuation: number | null;
   error_message: string | null;
+  is_aborted: number;
 }
 
 function toRecord(row: MetadataRow): StreamRecord {
@@ -139,6 +168,7 @@ function toRecord(row: MetadataRow): StreamRecord {
     status: row.status as StreamStatus,
     messageId: row.message_id ?? row.id,
     continuation: row.is_continuation === 1,
-    error: row.error_message
+    error: row.error_message,
+    aborted: row.is_aborted === 1
   };
 }

@@ -76,9 +76,10 @@ function wasCut(streamed: UIMessage, stored: UIMessage): boolean {
   );
 }
 
-/** The stored status knows no `aborted`: a stopped turn ended as asked. */
+/** The stored status knows no `aborted`: a stopped turn ended as asked. That it was stopped is kept beside it. */
 function streamEnd(outcome: TurnOutcome): StreamEnd {
-  return outcome.status === "error" ? { status: "error", error: outcome.error } : { status: "completed" };
+  if (outcome.status === "error") return { status: "error", error: outcome.error };
+  return { status: "completed", aborted: outcome.status === "aborted" };
 }
 
 function responseEnd(outcome: TurnOutcome): ResponseEnd {
