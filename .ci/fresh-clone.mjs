@@ -80,8 +80,9 @@ async function proveStart(clone, env) {
   const ended = new Promise((resolve) => child.once("exit", resolve));
   endGroup(child.pid, "SIGINT");
   await ended;
-  stop();
+  // No kill before this proof: npm ends at once, and a kill would overtake the script that is just ending its server.
   await proveGone(address);
+  stop();
 }
 
 /**
@@ -97,6 +98,7 @@ async function proveGone(address) {
       () => false
     );
     if (!alive) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
   }
   throw new Error(`${address} still answers after \`npm start\` was interrupted.`);
 }

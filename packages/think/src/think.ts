@@ -130,10 +130,10 @@ export class Think<
    * as it is.
    */
   onChatError(error: unknown, context?: ChatErrorContext): unknown {
-    console.error(
-      `[Think] A turn of ${this.constructor.name} failed (${context?.stage ?? "unknown"} stage):`,
-      error
-    );
+    const stage = context?.stage ?? "unknown";
+    // Whoever can open a socket can send what does not parse; it must not fill the log.
+    if (stage !== "parse")
+      console.error(`[Think] A turn of ${this.constructor.name} failed (${stage} stage):`, error);
     return error;
   }
 

@@ -45,6 +45,8 @@ const speech = fc.oneof(
 const call = fc.record({ a: fc.nat(9), b: fc.nat(9) }).map((input) => toolCall("add", input));
 /** Refused by the tool's schema: a tool error in the message. */
 const badCall = fc.constant(toolCall("add", { a: "one" }));
+/** Goes to the client and ends the turn, so only the last step may have one. */
+const clientCall = fc.constant(toolCall("ask", { question: "Which?" }));
 const callingStep = fc
   .tuple(
     fc.array(speech, { maxLength: 2 }),
@@ -54,8 +56,12 @@ const callingStep = fc
 
 const plan: fc.Arbitrary<Plan> = fc.record({
   steps: fc
-    .tuple(fc.array(callingStep, { maxLength: 2 }), fc.array(speech, { maxLength: 3 }))
-    .map(([calling, last]) => [...calling, last]),
+    .tuple(
+      fc.array(callingStep, { maxLength: 2 }),
+      fc.array(speech, { maxLength: 3 }),
+      fc.array(clientCall, { maxLength: 2 })
+    )
+    .map(([calling, said, asked]) => [...calling, [...said, ...asked]]),
   ending: fc.constantFrom<Ending>(
     "completes",
     "error in the stream",
@@ -135,7 +141,7 @@ async function check(planned: Plan): Promise<void> {
   useModel(name, scriptedModel(scriptOf(planned, hold)));
   const connect = () => connectChat(exports.default, { agent: "ChatAgent", name });
   const stayer = await connect();
-  const turn = stayer.chat([userMessage("Go", "question")]);
+  const turn = stayer.chat([userMessage("Go", "question")], { clientTools: [{ name: "ask" }] });
   await hold.reached;
   const early = await Promise.all(
     planned.tabs.map(async (mode) => (mode === "after the end" ? undefined : dropAndReturn(mode, connect)))

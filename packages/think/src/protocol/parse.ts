@@ -40,7 +40,9 @@ export function parseClientFrame(data: unknown): ParsedFrame {
   if (data.length > LIMITS.inboundFrameChars) return oversized(data);
   const json = parseJson(data);
   if (!json.ok)
-    return looksLikeProtocol(data) ? { kind: "invalid", reason: json.reason } : { kind: "foreign" };
+    return looksLikeProtocol(data)
+      ? { kind: "invalid", reason: `The frame ${json.reason}.` }
+      : { kind: "foreign" };
   if (!isRecord(json.value) || !inboundTypes.has(json.value.type)) return { kind: "foreign" };
   const frame = frameSchema.safeParse(json.value);
   if (!frame.success) return invalid(firstIssue(frame.error), json.value.id);
@@ -59,7 +61,7 @@ type BodyResult =
 
 function parseBody(text: string): BodyResult {
   const json = parseJson(text);
-  if (!json.ok) return { ok: false, reason: `The request body is ${json.reason}.` };
+  if (!json.ok) return { ok: false, reason: `The request body ${json.reason}.` };
   const body = chatBodySchema.safeParse(json.value);
   if (!body.success)
     return { ok: false, reason: `The request body is malformed: ${firstIssue(body.error)}.` };

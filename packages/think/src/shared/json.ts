@@ -16,10 +16,10 @@ export function parseJson(text: string): JsonResult {
   try {
     value = JSON.parse(text);
   } catch {
-    return { ok: false, reason: "not valid JSON" };
+    return { ok: false, reason: "is not valid JSON" };
   }
   if (exceedsDepth(value, LIMITS.jsonDepth)) {
-    return { ok: false, reason: `nested deeper than ${LIMITS.jsonDepth} levels` };
+    return { ok: false, reason: `is nested deeper than ${LIMITS.jsonDepth} levels` };
   }
   // The cheap text test spares the walk for practically every honest document.
   if (suspiciousKey.test(text) && hasPrototypeKey(value)) {
