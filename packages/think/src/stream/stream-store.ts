@@ -79,76 +79,79 @@ export interface StreamStoreOptions {
   readonly now: () => number;
 }
 
-export function createStreamStore({ sql, now }: StreamStoreOptions): StreamStore {
-  const createMetadata = lazyTable(sql, METADATA);
-  const ensureChunks = lazyTable(sql, CHUNKS);
-  let isAdopted = false;
+export function createStreamStore(options: StreamStoreOptions): StreamStore {
+  return new SqlStreamStore(options);
+}
 
-  const ensureMetadata = () => {
-    if (!isAdopted && isPublishedLayout(sql)) sql.transaction(adopt);
-    isAdopted = true;
-    createMetadata();
-  };
+class SqlStreamStore implements StreamStore {
+  readonly #sql: Sql;
+  readonly #now: () => number;
+  readonly #createMetadata: () => void;
+  readonly #ensureChunks: () => void;
+  #isAdopted = false;
 
-  const writeRow = (streamId: string, index: number, body: string) => {
-    ensureChunks();
-    sql.exec(WRITE, index, streamId, body, now());
-  };
+  constructor({ sql, now }: StreamStoreOptions) {
+    this.#sql = sql;
+    this.#now = now;
+    this.#createMetadata = lazyTable(sql, METADATA);
+    this.#ensureChunks = lazyTable(sql, CHUNKS);
+  }
 
-  const save = ({ id, requestId, status, messageId, continuation, error, aborted }: StreamRecord) => {
-    const time = now();
-    const ended = status === "streaming" ? null : time;
-    sql.exec(
-      SAVE,
-      id,
-      requestId,
-      status,
-      time,
-      ended,
-      messageId,
-      continuation ? 1 : 0,
-      error,
-      aborted ? 1 : 0
+  load(): StreamRecord | null {
+    this.#ensureMetadata();
+    const row = this.#sql.exec<MetadataRow>("SELECT * FROM cf_ai_chat_stream_metadata WHERE slot = 0")[0];
+    return row ? toRecord(row) : null;
+  }
+
+  save(record: StreamRecord): void {
+    this.#ensureMetadata();
+    this.#save(record);
+  }
+
+  writeRow(streamId: string, index: number, body: string): void {
+    this.#ensureChunks();
+    this.#sql.exec(WRITE, index, streamId, body, this.#now());
+  }
+
+  chunks(streamId: string, rows = Number.MAX_SAFE_INTEGER): UIMessageChunk[] {
+    this.#ensureChunks();
+    const stored = this.#sql.exec<{ body: string }>(
+      "SELECT body FROM cf_ai_chat_stream_chunks WHERE chunk_index < ? AND stream_id = ? ORDER BY chunk_index",
+      rows,
+      streamId
     );
-  };
+    return stored.flatMap((row) => unpackChunks(row.body));
+  }
+
+  clear(): void {
+    this.#ensureMetadata();
+    this.#ensureChunks();
+    this.#sql.exec("DELETE FROM cf_ai_chat_stream_metadata");
+    this.#sql.exec("DELETE FROM cf_ai_chat_stream_chunks");
+  }
+
+  #ensureMetadata(): void {
+    if (!this.#isAdopted && isPublishedLayout(this.#sql)) this.#sql.transaction(() => this.#adopt());
+    this.#isAdopted = true;
+    this.#createMetadata();
+  }
 
   /** What the published package left unfinished becomes an orphan of ours. */
-  const adopt = () => {
-    const stream = takePublishedStream(sql);
+  #adopt(): void {
+    const stream = takePublishedStream(this.#sql);
     if (!stream) return;
     const { id, requestId, bodies } = stream;
-    createMetadata();
-    save({ id, requestId, status: "streaming", messageId: id, continuation: false, error: null });
-    for (const [index, body] of bodies.entries()) writeRow(id, index, body);
-  };
+    this.#createMetadata();
+    this.#save({ id, requestId, status: "streaming", messageId: id, continuation: false, error: null });
+    for (const [index, body] of bodies.entries()) this.writeRow(id, index, body);
+  }
 
-  return {
-    load() {
-      ensureMetadata();
-      const row = sql.exec<MetadataRow>("SELECT * FROM cf_ai_chat_stream_metadata WHERE slot = 0")[0];
-      return row ? toRecord(row) : null;
-    },
-    save(record) {
-      ensureMetadata();
-      save(record);
-    },
-    writeRow,
-    chunks(streamId, rows = Number.MAX_SAFE_INTEGER) {
-      ensureChunks();
-      const stored = sql.exec<{ body: string }>(
-        "SELECT body FROM cf_ai_chat_stream_chunks WHERE chunk_index < ? AND stream_id = ? ORDER BY chunk_index",
-        rows,
-        streamId
-      );
-      return stored.flatMap((row) => unpackChunks(row.body));
-    },
-    clear() {
-      ensureMetadata();
-      ensureChunks();
-      sql.exec("DELETE FROM cf_ai_chat_stream_metadata");
-      sql.exec("DELETE FROM cf_ai_chat_stream_chunks");
-    }
-  };
+  #save({ id, requestId, status, messageId, continuation, error, aborted }: StreamRecord): void {
+    const time = this.#now();
+    const ended = status === "streaming" ? null : time;
+    const flags = [continuation ? 1 : 0, error, aborted ? 1 : 0] as const;
+    this.#sql.exec(SAVE, id, requestId, status, time, ended, messageId, ...flags);
+  }
 }
 
 interface MetadataRow extends Record<string, string | number | null> {

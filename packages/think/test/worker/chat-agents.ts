@@ -29,7 +29,7 @@ export class ChatAgent extends Think {
     };
   }
 
-  override onMessage(_connection: Connection, message: WSMessage): void {
+  override onMessage(_connection: Connection, message: WSMessage): void | Promise<void> {
     this.received.push(message);
   }
 
