@@ -72,29 +72,28 @@ export function streamModel(call: ModelCall): ModelStream {
   };
 }
 
+/** What a turn's config hands to the SDK as it is. A list, so that nothing else an author returns reaches the call. */
+const PASSED_ON = [
+  "maxOutputTokens",
+  "temperature",
+  "topP",
+  "topK",
+  "presencePenalty",
+  "frequencyPenalty",
+  "stopSequences",
+  "seed",
+  "maxRetries",
+  "activeTools",
+  "toolChoice",
+  "headers",
+  "providerOptions",
+  "experimental_telemetry",
+  "output",
+  "experimental_transform"
+] as const satisfies readonly (keyof TurnConfig)[];
+
 function settingsOf(call: ModelCall): CallSettings {
   const { config } = call;
-  const run = createRun(call);
-  const {
-    maxOutputTokens,
-    temperature,
-    topP,
-    topK,
-    presencePenalty,
-    frequencyPenalty,
-    stopSequences,
-    seed,
-    maxRetries
-  } = config;
-  const {
-    activeTools,
-    toolChoice,
-    headers,
-    providerOptions,
-    experimental_telemetry,
-    output,
-    experimental_transform
-  } = config;
   const settings = {
     model: call.model,
     system: call.system,
@@ -104,27 +103,8 @@ function settingsOf(call: ModelCall): CallSettings {
     stopWhen: [stepCountIs(call.maxSteps), ...listOf(config.stopWhen)],
     abortSignal: call.signal,
     timeout: withFirstChunk(config.timeout),
-    ...{
-      maxOutputTokens,
-      temperature,
-      topP,
-      topK,
-      presencePenalty,
-      frequencyPenalty,
-      stopSequences,
-      seed,
-      maxRetries
-    },
-    ...{
-      activeTools,
-      toolChoice,
-      headers,
-      providerOptions,
-      experimental_telemetry,
-      output,
-      experimental_transform
-    },
-    ...run
+    ...Object.fromEntries(PASSED_ON.map((name) => [name, config[name]])),
+    ...createRun(call)
   };
   // Absent and undefined differ for the SDK's defaults; one cast covers what the majors name differently.
   return Object.fromEntries(
