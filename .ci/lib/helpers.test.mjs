@@ -1,4 +1,5 @@
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -111,6 +112,34 @@ describe("running a program", () => {
     });
     expect(code).not.toBe(0);
     expect(output).toContain("ran longer than 0.2 s");
+  });
+});
+
+describe("leaving on a signal", () => {
+  it("runs the exit handlers to their end when the signal comes twice", async () => {
+    const script = path.join(folder, "program.mjs");
+    writeFileSync(
+      script,
+      `import { exitOnSignals } from ${JSON.stringify(new URL("run.mjs", import.meta.url).href)};
+      exitOnSignals();
+      process.once("exit", () => {
+        console.log("leaving");
+        const end = performance.now() + 200;
+        while (performance.now() < end);
+        console.log("everything is ended");
+      });
+      setInterval(() => {}, 1000);
+      console.log("ready");`
+    );
+    const program = spawn(process.execPath, [script], { stdio: ["ignore", "pipe", "inherit"] });
+    let output = "";
+    program.stdout.on("data", (data) => {
+      output += data;
+      program.kill("SIGINT");
+    });
+    const [code] = await once(program, "close");
+    expect(output).toContain("everything is ended");
+    expect(code).toBe(130);
   });
 });
 

@@ -20,8 +20,10 @@ function handOver(script) {
     stdio: "inherit"
   });
   for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) {
-    process.removeAllListeners(signal);
+    const before = process.listeners(signal);
     process.on(signal, () => child.kill(signal));
+    // In this order: without a listener for a moment, a signal would end this process and leave the child behind.
+    for (const listener of before) process.off(signal, listener);
   }
   child.on("error", (error) => {
     console.error(

@@ -98,11 +98,14 @@ export function endGroup(pid, signal) {
 
 /**
  * Makes Ctrl-C and a polite kill leave through `exit`, so that every started group is ended on the way out.
+ *
+ * The listeners stay: a signal often comes twice (from the terminal and from the launcher), and the second one would otherwise kill this
+ * process in the middle of its `exit` handlers and leave the groups behind.
  */
 export function exitOnSignals() {
-  process.once("SIGINT", () => process.exit(130));
-  process.once("SIGTERM", () => process.exit(143));
-  process.once("SIGHUP", () => process.exit(129));
+  process.on("SIGINT", () => process.exit(130));
+  process.on("SIGTERM", () => process.exit(143));
+  process.on("SIGHUP", () => process.exit(129));
 }
 
 /**
