@@ -1,0 +1,1 @@
+export { createSandboxTools, type SandboxToolsOptions } from "./sandbox-tools";
