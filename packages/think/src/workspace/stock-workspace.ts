@@ -6,8 +6,9 @@
  * Invariants
  * 1. Only an unmodified instance of the stock class is accepted; a subclass, a proxy or a patched method means that
  *    someone wants to see the calls, and gets the plain interface instead.
- * 2. Metadata queries never name a column behind `content`, so SQLite does not walk the content's overflow pages.
- * 3. No query returns more than `PAGE_ROWS` rows or `CONTENT_PAGE_ROWS` small contents.
+ * 2. Queries over many entries (`list`, `find`, `grep`) never name a column behind `content`, so SQLite does not walk the content's
+ *    overflow pages. Those for `bash` do name one: scripts look at dates.
+ * 3. No query over a subtree returns more than `PAGE_ROWS` rows or `CONTENT_PAGE_ROWS` small contents; a directory is read up to a limit.
  */
 import { Workspace } from "@cloudflare/shell";
 import { normalizePath, parentOf } from "./paths";
@@ -22,12 +23,12 @@ export interface ContentEntry {
 
 /** What the tools may use instead of one call per file. */
 export interface FastReads {
-  /** The entry itself, symbolic links not followed. One row. */
+  /** The entry itself with its date, symbolic links not followed. One row. */
   lstat(path: string): Promise<EntryInfo | null>;
   /** The entry with its content, symbolic links followed. One row per link, one for the file. */
   readEntry(path: string, maxBytes: number): Promise<ContentEntry | null>;
   readDir(path?: string, options?: ReadDirOptions): Promise<EntryInfo[]>;
-  /** Up to `limit` entries of a directory in no particular order: sorted pages would read every row once per page. */
+  /** Up to `limit` entries of a directory with their dates, in no particular order: sorted pages would read every row once per page. */
   readWholeDir(path: string, limit: number): Promise<EntryInfo[]>;
   /** The bytes of a file, symbolic links followed. */
   readFileBytes(path: string): Promise<Uint8Array | null>;
@@ -42,10 +43,14 @@ const PAGE_ROWS = 1000;
 /** Rows per statement that may carry content, and the largest content of each, in bytes: at most 8 MB in memory. */
 const CONTENT_PAGE_ROWS = 128;
 const PAGED_CONTENT_BYTES = 64 * 1024;
+/** Largest directory that is sorted in memory, in rows: some 6 MB. */
+const SORTED_ROWS = 20_000;
 /** As many links as the stock workspace follows. */
 const MAX_LINKS = 40;
 
 const METADATA = "path, name, type, mime_type, size, target";
+/** With the date, which lies behind the content. */
+const DATED = `${METADATA}, modified_at`;
 
 interface Row {
   readonly path: string;
@@ -54,6 +59,8 @@ interface Row {
   readonly mime_type: string;
   readonly size: number;
   readonly target?: string | null;
+  /** In seconds. */
+  readonly modified_at?: number;
   readonly storage_backend?: string;
   readonly content_encoding?: string;
   readonly content?: string | null;
@@ -99,7 +106,7 @@ class StockReads implements FastReads {
   }
 
   async lstat(path: string): Promise<EntryInfo | null> {
-    const [row] = await this.#query(`SELECT ${METADATA} FROM ${this.#table} WHERE path = ?`, path);
+    const [row] = await this.#query(`SELECT ${DATED} FROM ${this.#table} WHERE path = ?`, path);
     return row === undefined ? null : toInfo(row);
   }
 
@@ -120,18 +127,24 @@ class StockReads implements FastReads {
   }
 
   async readDir(path = "/", options: ReadDirOptions = {}): Promise<EntryInfo[]> {
-    const rows = await this.#query(
-      `SELECT ${METADATA} FROM ${this.#table} WHERE parent_path = ? ORDER BY type ASC, name ASC LIMIT ? OFFSET ?`,
-      normalizePath(path),
-      options.limit ?? PAGE_ROWS,
-      options.offset ?? 0
-    );
-    return rows.map(toInfo);
+    const directory = normalizePath(path);
+    const { limit = PAGE_ROWS, offset = 0 } = options;
+    const select = `SELECT ${METADATA} FROM ${this.#table} WHERE parent_path = ?`;
+    // Sorted by the database each row would be read, and billed, twice.
+    const rows = await this.#query(`${select} LIMIT ?`, directory, SORTED_ROWS + 1);
+    if (rows.length <= SORTED_ROWS) {
+      return rows
+        .toSorted(byTypeAndName)
+        .slice(offset, offset + limit)
+        .map(toInfo);
+    }
+    const sorted = `${select} ORDER BY type ASC, name ASC LIMIT ? OFFSET ?`;
+    return (await this.#query(sorted, directory, limit, offset)).map(toInfo);
   }
 
   async readWholeDir(path: string, limit: number): Promise<EntryInfo[]> {
     const rows = await this.#query(
-      `SELECT ${METADATA} FROM ${this.#table} WHERE parent_path = ? LIMIT ?`,
+      `SELECT ${DATED} FROM ${this.#table} WHERE parent_path = ? LIMIT ?`,
       normalizePath(path),
       limit
     );
@@ -211,6 +224,25 @@ class StockReads implements FastReads {
   }
 }
 
+function byTypeAndName(left: Row, right: Row): number {
+  return compareText(left.type, right.type) || compareText(left.name, right.name);
+}
+
+/** As SQLite compares text: by code points, where JavaScript's own order puts surrogates before U+E000. */
+function compareText(left: string, right: string): number {
+  const length = Math.min(left.length, right.length);
+  for (let index = 0; index < length; index++) {
+    const difference = rank(left.charCodeAt(index)) - rank(right.charCodeAt(index));
+    if (difference !== 0) return difference;
+  }
+  return left.length - right.length;
+}
+
+function rank(unit: number): number {
+  if (unit < 0xd8_00) return unit;
+  return unit < 0xe0_00 ? unit + 0x20_00 : unit - 0x8_00;
+}
+
 function toInfo(row: Row): EntryInfo {
   return {
     path: row.path,
@@ -218,7 +250,8 @@ function toInfo(row: Row): EntryInfo {
     type: row.type,
     mimeType: row.mime_type,
     size: row.size,
-    ...(row.target ? { target: row.target } : {})
+    ...(row.target ? { target: row.target } : {}),
+    ...(row.modified_at === undefined ? {} : { updatedAt: row.modified_at * 1000 })
   };
 }
 

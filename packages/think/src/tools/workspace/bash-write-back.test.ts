@@ -161,7 +161,7 @@ function difference(before: Tree, after: Tree) {
   };
 }
 
-describe("the write-back of a script", () => {
+describe("§2.4 the write-back of a script", () => {
   it.each([
     ["asking for single names", true],
     ["listing directories", false]

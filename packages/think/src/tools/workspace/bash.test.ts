@@ -23,8 +23,8 @@ async function workspaceWith(files: Readonly<Record<string, string | Uint8Array>
 
 const unchanged = { created: [], updated: [], deleted: [], directoriesCreated: [], directoriesDeleted: [] };
 
-describe("bash results", () => {
-  it("returns output and exit code of a failing script, and keeps its changes", async () => {
+describe("§2.1, §2.3 bash results", () => {
+  it("trap 12: returns output and exit code of a failing script, and keeps its changes", async () => {
     const { run, workspace } = await workspaceWith({});
     const output = await run("echo out; echo err >&2; echo kept > /f; exit 9");
     expect(output).toMatchObject({
@@ -36,14 +36,14 @@ describe("bash results", () => {
     expect(await workspace.readFile("/f")).toBe("kept\n");
   });
 
-  it("does not trim or indent the script, and starts in cwd", async () => {
+  it("§2.2.4 does not trim or indent the script, and starts in cwd", async () => {
     const { run } = await workspaceWith({ "/d/f": "here" });
     expect(await run("cat <<END\n  two blanks\nEND\ncat f", { cwd: "/d" })).toMatchObject({
       stdout: "  two blanks\nhere"
     });
   });
 
-  it("shows only the workspace's changes, not the shell's own files", async () => {
+  it("trap 8: shows only the workspace's changes, not the shell's own files", async () => {
     const { run, workspace } = await workspaceWith({});
     const output = await run("ls / && echo ok > /ok.txt");
     expect(output.changedFiles).toEqual({ ...unchanged, created: ["/ok.txt"] });
@@ -75,7 +75,7 @@ describe("bash results", () => {
   });
 });
 
-describe("bash containment", () => {
+describe("§2.3 bash containment", () => {
   it.each([
     ["an endless loop", "while true; do :; done"],
     ["recursion", "bomb() { bomb | bomb & }; bomb"],
@@ -99,7 +99,7 @@ describe("bash containment", () => {
     30_000
   );
 
-  it("stops at the time-out, and what was done before it is complete", async () => {
+  it("trap 12: stops at the time-out, and what was done before it is complete", async () => {
     const { run, workspace } = await workspaceWith({ "/a": "old" }, { timeout: 50 });
     const output = await run("echo one > /a; mv /a /b; sleep 20; echo never > /c");
     expect(output).toMatchObject({ exitCode: 124, stderr: expect.stringContaining("time-out") });
@@ -135,7 +135,7 @@ describe("bash containment", () => {
     });
   });
 
-  it("stops when the call is aborted", async () => {
+  it("§2.2.6 stops when the call is aborted", async () => {
     const { run } = await workspaceWith({});
     const controller = new AbortController();
     const running = run("echo started > /f; sleep 20", { abortSignal: controller.signal });
@@ -149,7 +149,7 @@ describe("bash containment", () => {
   });
 });
 
-describe("bash network", () => {
+describe("§2.2.5 bash network", () => {
   it("has no curl unless the network is on", async () => {
     const { run } = await workspaceWith({});
     expect(await run("curl https://example.com")).toMatchObject({ exitCode: 127 });
@@ -175,8 +175,8 @@ describe("bash network", () => {
   });
 });
 
-describe("bash snapshot limits", () => {
-  it("protects a file above the byte limit and reports it", async () => {
+describe("§2.2 bash snapshot limits", () => {
+  it("trap 10: protects a file above the byte limit and reports it", async () => {
     const { run, workspace } = await workspaceWith(
       { "/big": "1234567", "/ok": "1" },
       { maxWorkspaceFileBytes: 3 }
@@ -210,7 +210,7 @@ describe("bash snapshot limits", () => {
     expect(output).toMatchObject({ stdout: "1", skippedFiles: ["/b"] });
   });
 
-  it("reads a directory of more than 1000 files to its end", async () => {
+  it("trap 9: reads a directory of more than 1000 files to its end", async () => {
     const files = Object.fromEntries(
       Array.from({ length: 1005 }, (_, index) => [`/many/f${String(index).padStart(4, "0")}`, `${index}`])
     );
@@ -220,7 +220,7 @@ describe("bash snapshot limits", () => {
     });
   });
 
-  it("protects symbolic links of the workspace", async () => {
+  it("§2.2.3 protects symbolic links of the workspace", async () => {
     const { workspace } = await workspaceWith({ "/target": "t" });
     const link = {
       path: "/link",
@@ -252,8 +252,8 @@ describe("bash snapshot limits", () => {
   });
 });
 
-describe("bash write-back", () => {
-  it("saves empty directories and their removal", async () => {
+describe("§2.4 bash write-back", () => {
+  it("trap 11: saves empty directories and their removal", async () => {
     const { run, workspace } = await workspaceWith({});
     await workspace.mkdir("/old");
     expect((await run("mkdir -p /new/deep; rmdir /old")).changedFiles).toEqual({
@@ -264,7 +264,7 @@ describe("bash write-back", () => {
     expect(await workspace.stat("/new/deep")).toMatchObject({ type: "directory" });
   });
 
-  it("keeps a workspace directory /tmp with its files, whatever the script does elsewhere", async () => {
+  it("trap 13: keeps a workspace directory /tmp with its files, whatever the script does elsewhere", async () => {
     const { run, workspace } = await workspaceWith({ "/tmp/keep": "k", "/usr/data": "d", "/bin/mine": "m" });
     expect((await run("true")).changedFiles).toEqual(unchanged);
     expect(
@@ -288,7 +288,7 @@ describe("bash write-back", () => {
     expect(await workspace.readFile("/usr/bin/cat")).toBe("also mine");
   });
 
-  it("turns files into directories and back without losing the new content", async () => {
+  it("trap 13: turns files into directories and back without losing the new content", async () => {
     const { run, workspace } = await workspaceWith({ "/f": "file", "/d/x": "1", "/d/e/y": "2" });
     expect((await run("rm /f; mkdir /f; echo in > /f/g; rm -r /d; echo out > /d")).changedFiles).toEqual({
       created: ["/d", "/f/g"],

@@ -27,7 +27,7 @@ export function storageMessage(error: unknown, path: string): string {
   if (/TOOBIG|too big/i.test(text)) {
     return `${path} is too large for this workspace (${text}); split it into smaller files.`;
   }
-  if (text.includes("ENOTDIR")) {
+  if (/ENOTDIR|exists as a file/.test(text)) {
     return `${text}; a part of the path is a file, so nothing can be stored below it.`;
   }
   if (text.includes("EISDIR")) return `${path} is a directory, not a file (${text}).`;

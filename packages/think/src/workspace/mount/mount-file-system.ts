@@ -155,7 +155,13 @@ export class MountFileSystem implements IFileSystem {
       if (options?.force === true) return;
       throw fault("ENOENT", "no such file or directory, rm", path);
     }
-    if (place.path === "/") throw fault("EPERM", "the root cannot be removed, rm", path);
+    if (place.path === "/") {
+      // With -f the shell's command says nothing, and the model would believe that it is alone in an empty workspace.
+      this.#tree.refusals.add(
+        "Did not remove /: it is the workspace itself. Name the files to remove, or use /*."
+      );
+      throw fault("EPERM", "the root cannot be removed, rm", path);
+    }
     await this.#remove(place, options?.recursive ?? false);
   }
 

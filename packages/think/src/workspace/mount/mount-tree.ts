@@ -49,6 +49,8 @@ export class MountTree {
   readonly refusals = new Set<string>();
   readonly #source: MountSource;
   readonly #limits: MountLimits;
+  /** The date of entries whose storage knows none: 1970 would make every file older than any other. */
+  readonly #mountedAt = new Date();
   readonly #truncated = new Map<
     FileNode,
     { readonly path: string; readonly bytes: Uint8Array | undefined }
@@ -161,7 +163,7 @@ export class MountTree {
   }
 
   #nodeFor(path: string, entry: EntryInfo): MountNode {
-    const mtime = new Date(entry.updatedAt ?? 0);
+    const mtime = entry.updatedAt === undefined ? this.#mountedAt : new Date(entry.updatedAt);
     if (entry.type === "directory") {
       this.base.set(path, { kind: "directory" });
       return directoryNode(true, mtime);
@@ -212,7 +214,11 @@ export class MountTree {
   async loadBase(base: Extract<BaseEntry, { kind: "file" }>, path: string): Promise<Uint8Array> {
     if (base.bytes !== undefined) return base.bytes;
     const bytes = await this.#source.readFileBytes(path);
-    if (bytes === null) throw fault("ENOENT", "no such file or directory", path);
+    if (bytes === null) {
+      // Listed, but without content (a lost object, say): what nobody could read must not be replaced by a guess.
+      this.#guard(path);
+      throw fault("EACCES", "protected workspace file (its content is missing)", path);
+    }
     this.#charge(bytes.byteLength);
     base.bytes = bytes;
     return bytes;

@@ -63,6 +63,8 @@ class WriteBack {
   /** Links that cannot be saved as files; what the workspace has there stays. */
   readonly #unsavable = new Set<string>();
   readonly #failedBytes = new Set<Uint8Array>();
+  /** What is left in scratch space, by content: a file moved there is gone, and that must be said. */
+  readonly #scratch = new Map<Uint8Array, string>();
   /** Removed so far. */
   readonly #gone = new Set<string>();
   readonly #errors: string[] = [];
@@ -102,7 +104,10 @@ class WriteBack {
   async #collect(node: MountNode, path: string): Promise<void> {
     if (!this.#tree.base.has(path) && shellRoots.some((root) => isWithin(root, path))) {
       // A directory of the shell may still hold workspace paths below it.
-      if (node.kind !== "directory") return;
+      if (node.kind !== "directory") {
+        if (node.kind === "file" && node.bytes !== undefined) this.#scratch.set(node.bytes, path);
+        return;
+      }
     } else if (node.kind === "file") {
       this.#files.set(path, { node, source: path });
     } else if (node.kind === "link") {
@@ -147,6 +152,11 @@ class WriteBack {
   async #writeFiles(): Promise<void> {
     for (const [path, file] of [...this.#files].toSorted(([left], [right]) => (left < right ? -1 : 1))) {
       const base = this.#tree.base.get(path);
+      if (base?.kind === "guarded") {
+        if (file.node.bytes !== undefined)
+          this.#errors.push(`Did not change the protected workspace file ${path}.`);
+        continue;
+      }
       const before = base?.kind === "file" ? base : undefined;
       let bytes: Uint8Array | undefined;
       const saved = await this.#attempt(`save ${path}`, async () => {
@@ -224,6 +234,12 @@ class WriteBack {
       await this.#target.rm(path, { force: true });
       this.#gone.add(path);
       this.#deleted.push(path);
+      const scratch = base.bytes === undefined ? undefined : this.#scratch.get(base.bytes);
+      if (scratch !== undefined) {
+        this.#errors.push(
+          `Did not keep ${scratch}, which was ${path}: files there are scratch and end with the script.`
+        );
+      }
     });
   }
 
