@@ -18,7 +18,9 @@ export const FRAME = {
   streamPending: "cf_agent_stream_pending",
   resuming: "cf_agent_stream_resuming",
   resumeAck: "cf_agent_stream_resume_ack",
-  resumeNone: "cf_agent_stream_resume_none"
+  resumeNone: "cf_agent_stream_resume_none",
+  session: "cf_agent_session",
+  sessionError: "cf_agent_session_error"
 } as const;
 
 /** What made the client send a request. */
@@ -126,15 +128,35 @@ export interface ChatResponseFrame {
   readonly outcome?: WireOutcome;
 }
 
+/** How full the session is, and whether it is being compacted. */
+export interface SessionStatusFrame {
+  readonly type: typeof FRAME.session;
+  readonly phase: "idle" | "compacting";
+  readonly tokenEstimate: number;
+  /** Estimate above which the session compacts itself; null when it does not. */
+  readonly tokenThreshold: number | null;
+  /** Only right after a compaction. */
+  readonly compacted?: { readonly tokensBefore: number };
+}
+
+/** A compaction failed. */
+export interface SessionErrorFrame {
+  readonly type: typeof FRAME.sessionError;
+  readonly error: string;
+}
+
 /** A frame from the server. */
 export type ServerFrame =
   | ChatResponseFrame
+  | SessionStatusFrame
+  | SessionErrorFrame
   | {
       readonly type: typeof FRAME.chatMessages;
       readonly messages: readonly UIMessage[];
       readonly connect?: true;
     }
   | { readonly type: typeof FRAME.chatClear }
+  | { readonly type: typeof FRAME.chatRecovering; readonly recovering: boolean; readonly id?: string }
   | { readonly type: typeof FRAME.messageUpdated; readonly message: UIMessage }
   | { readonly type: typeof FRAME.resuming; readonly id: string; readonly probeId?: string }
   /** The stream does not exist yet; an offer or a refusal follows. */

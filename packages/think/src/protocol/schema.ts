@@ -20,7 +20,9 @@ export const clientToolSchema = z.object({
   parameters: z.record(z.string(), z.unknown()).optional()
 });
 
-const clientTools = z.array(clientToolSchema).max(LIMITS.clientToolsPerRequest).nullish();
+export const clientToolsSchema = z.array(clientToolSchema).max(LIMITS.clientToolsPerRequest);
+
+const clientTools = clientToolsSchema.nullish();
 
 const toolCallId = z.string().min(1).max(LIMITS.toolCallIdChars);
 

@@ -5,7 +5,9 @@
  * I2. Nothing is deleted: what the list lacks stays stored.
  */
 import type { UIMessage } from "ai";
+import { jsonEqual } from "../shared/json";
 import type { ActivePath } from "./active-path";
+import { isOriginalOf } from "./evict-media";
 import type { MessageStore } from "./message-store";
 import { isBehind, reconcile } from "./reconcile";
 import { prepareMessage } from "./sanitize";
@@ -19,6 +21,14 @@ export interface Received {
   readonly lastId: string | undefined;
 }
 
+export interface ReceiveOptions {
+  /**
+   * Gives an id to what an edited message was before. When the list ends with an earlier message of a user in new words, the old
+   * words and what followed become a branch of that id, and the path ends with the new words. Default: edited in place.
+   */
+  readonly copyId?: () => string;
+}
+
 export class ClientList {
   readonly #path: ActivePath;
   readonly #store: MessageStore;
@@ -30,7 +40,7 @@ export class ClientList {
     this.#store = store;
   }
 
-  receive(messages: readonly UIMessage[]): Received {
+  receive(messages: readonly UIMessage[], { copyId }: ReceiveOptions = {}): Received {
     const incoming = messages.flatMap((message) => prepareMessage(message) ?? []);
     const news = incoming.filter((message) => !this.#isRepeated(message));
     const path = this.#path.current;
@@ -40,12 +50,37 @@ export class ClientList {
       claimed: this.#taken.keys()
     });
     const elsewhere = new Set<string>();
-    const written = this.#path.write(
-      () => reconciled.filter((message) => this.#save(message, elsewhere)).length
-    );
+    const last = reconciled.at(-1);
+    const edited = last && copyId && this.#isEdited(last) ? last : undefined;
+    const written = this.#path.write(() => {
+      const saved = reconciled.filter((message) => message !== edited && this.#save(message, elsewhere));
+      return saved.length + (edited && copyId && this.#path.edit(edited, copyId()) ? 1 : 0);
+    });
     for (const message of news) if (elsewhere.has(message.id)) this.#taken.set(message.id, hashOf(message));
-    const last = incoming.at(-1);
-    return { written, lastId: last && this.#taken.has(last.id) ? last.id : reconciled.at(-1)?.id };
+    return { written, lastId: this.#lastId(messages, incoming.at(-1), last) };
+  }
+
+  /** The stored message that the list ends with. */
+  #lastId(
+    messages: readonly UIMessage[],
+    incoming: UIMessage | undefined,
+    reconciled: UIMessage | undefined
+  ): string | undefined {
+    const shown = messages.at(-1);
+    if (shown && this.#path.current.rangeOf(shown.id)) return this.#path.current.lastOf(shown.id);
+    return incoming && this.#taken.has(incoming.id) ? incoming.id : reconciled?.id;
+  }
+
+  /** Whether a list that ends with this message asks to go on from other words than were said. */
+  #isEdited(message: UIMessage): boolean {
+    const stored = this.#path.current.get(message.id);
+    return (
+      stored?.role === "user" &&
+      message.role === "user" &&
+      this.#path.current.leafId !== message.id &&
+      !jsonEqual(stored.parts, message.parts) &&
+      !isOriginalOf(message, stored)
+    );
   }
 
   /** Must be called when stored messages may be gone. */
@@ -60,7 +95,8 @@ export class ClientList {
 
   /** A message of the path that is beyond the memory window. Without a window an unknown id is new: no need to look. */
   #outside(id: string): UIMessage | undefined {
-    return this.#path.olderId === null ? undefined : this.#store.get(id)?.message;
+    const isWhole = this.#path.olderId === null && !this.#path.current.hasSummary;
+    return isWhole ? undefined : this.#store.get(id)?.message;
   }
 
   /** Returns whether the message was written. Ids of messages that are stored but not in memory are noted in `elsewhere`. */

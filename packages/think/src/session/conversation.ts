@@ -12,11 +12,18 @@ import type { Emit } from "../observability/events";
 import type { ConfigStore } from "../storage/config-store";
 import type { Sql } from "../storage/sql";
 import { ActivePath, type Parent } from "./active-path";
-import { ClientList, type Received } from "./client-list";
+import { BranchStore } from "./branch-store";
+import { ClientList, type ReceiveOptions, type Received } from "./client-list";
+import { ConversationTree } from "./conversation-tree";
+import { Forks } from "./forks";
+import type { StoredCompaction } from "./compaction/overlay";
 import { Hydration } from "./hydration";
 import { MediaEviction, type EvictionTotals, type MediaEvictionOptions } from "./media-eviction";
 import { MESSAGE_LIMITS } from "../shared/limits";
 import type { MessageStore } from "./message-store";
+import type { SessionScope } from "./path-reader";
+import type { SessionStore } from "./session-store";
+import { observers, type TreeObserver } from "./tree-observer";
 import { isToolPart } from "./parts";
 import { prepareMessage } from "./sanitize";
 
@@ -49,7 +56,7 @@ export interface Conversation {
    * Takes in the list a client sent: reconciled with what is stored, unknown messages go to the leaf in order, known ones take the
    * new content in place, equal ones cost nothing.
    */
-  receive(messages: readonly UIMessage[]): Received;
+  receive(messages: readonly UIMessage[], options?: ReceiveOptions): Received;
   /** Takes in messages from code: known ids keep their content, the others become a chain below `parentId`. */
   append(messages: readonly UIMessage[], options?: AppendOptions): Appended;
   /**
@@ -59,6 +66,8 @@ export interface Conversation {
   put(message: UIMessage, parentId?: Parent): UIMessage | null;
   /** Updates a stored message and returns it as stored; undefined, and nothing happens, when its id is unknown. */
   update(message: UIMessage): UIMessage | undefined;
+  /** The tree that the path is part of: branches, deletion, other leaves. */
+  readonly tree: ConversationTree;
   /** Reads the path anew from storage. */
   reload(): readonly UIMessage[];
   /** Forgets everything, durably. */
@@ -70,7 +79,16 @@ export interface Conversation {
 export interface ConversationOptions {
   readonly sql: Sql;
   readonly store: MessageStore;
+  readonly sessions: SessionStore;
   readonly config: ConfigStore;
+  /** Which session is meant, asked at each use. Default: the primary one. Call `reload` when it changes. */
+  readonly scope?: SessionScope;
+  /** Summaries that stand for ranges of the path, oldest first. Default: none. */
+  readonly summaries?: () => readonly StoredCompaction[];
+  /** Who else follows the rows. */
+  readonly observers?: readonly TreeObserver[];
+  /** Called when a write failed: what was read in it may be wrong. */
+  readonly rolledBack?: () => void;
   /** Bytes of stored messages to hold in memory; zero, negative or non-finite means all. Default: 24 MiB. */
   readonly hydrationByteBudget?: () => number;
   readonly emit?: Emit;
@@ -79,35 +97,46 @@ export interface ConversationOptions {
 }
 
 export function createConversation(options: ConversationOptions): Conversation {
-  const { sql, store, config, media, emit = () => undefined } = options;
+  const { sql, store, sessions, config, media, emit = () => undefined, scope = { id: "" } } = options;
   const byteBudget = options.hydrationByteBudget ?? (() => MESSAGE_LIMITS.hydrationBytes);
-  const hydration = new Hydration({ store, config, byteBudget, emit });
+  const branches = new BranchStore(sql, scope);
+  const forks = new Forks(store, branches);
+  const hydration = new Hydration({
+    ...{ store, sessions, branches, scope, byteBudget, emit },
+    summaries: options.summaries ?? (() => [])
+  });
   const path: ActivePath = new ActivePath({
-    sql,
-    store,
-    config,
-    hydration,
+    ...{ sql, store, hydration, forks },
+    observer: observers(options.observers ?? []),
+    forgotten: () => {
+      config.refresh();
+      options.rolledBack?.();
+    },
     changed: () => eviction?.schedule()
   });
   const eviction = media && new MediaEviction({ ...media, path, config, emit });
-  return new StoredConversation({ path, store, hydration, eviction });
+  const tree = new ConversationTree({ path, store, hydration, forks, branches });
+  return new StoredConversation({ path, store, hydration, tree, eviction });
 }
 
 interface Modules {
   readonly path: ActivePath;
   readonly store: MessageStore;
   readonly hydration: Hydration;
+  readonly tree: ConversationTree;
   readonly eviction: MediaEviction | undefined;
 }
 
 class StoredConversation implements Conversation {
+  readonly tree: ConversationTree;
   readonly #path: ActivePath;
   readonly #store: MessageStore;
   readonly #hydration: Hydration;
   readonly #eviction: MediaEviction | undefined;
   readonly #clientList: ClientList;
 
-  constructor({ path, store, hydration, eviction }: Modules) {
+  constructor({ path, store, hydration, tree, eviction }: Modules) {
+    this.tree = tree;
     this.#path = path;
     this.#store = store;
     this.#hydration = hydration;
@@ -120,14 +149,14 @@ class StoredConversation implements Conversation {
   }
 
   get windowed(): boolean {
-    return this.messages.length > 0 && this.#path.olderId !== null;
+    return this.messages.length > 0 && (this.#path.olderId !== null || this.#path.current.hasSummary);
   }
 
   upTo(id: string | undefined): readonly UIMessage[] {
     if (id === undefined) return this.messages;
     const inMemory = this.#path.current.upTo(id);
     if (inMemory.length > 0 || !this.windowed) return inMemory;
-    return this.#hydration.window(id).rows.map(({ message }) => message);
+    return this.#hydration.window(id);
   }
 
   get(id: string): UIMessage | undefined {
@@ -137,9 +166,7 @@ class StoredConversation implements Conversation {
   withToolCall(toolCallId: string): UIMessage | undefined {
     const holds = (message: UIMessage) =>
       message.parts.some((part) => isToolPart(part) && part.toolCallId === toolCallId);
-    const inMemory = this.messages.find(holds);
-    if (inMemory) return inMemory;
-    for (const message of this.#path.older()) if (holds(message)) return message;
+    for (const message of this.#path.newestFirst()) if (holds(message)) return message;
     return undefined;
   }
 
@@ -147,8 +174,8 @@ class StoredConversation implements Conversation {
     return [...this.#path.newestFirst()].toReversed();
   }
 
-  receive(messages: readonly UIMessage[]): Received {
-    return this.#clientList.receive(messages);
+  receive(messages: readonly UIMessage[], options?: ReceiveOptions): Received {
+    return this.#clientList.receive(messages, options);
   }
 
   append(messages: readonly UIMessage[], { parentId }: AppendOptions = {}): Appended {

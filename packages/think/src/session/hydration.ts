@@ -2,41 +2,38 @@
  * Brings the active path into memory: all of it when it is small enough, otherwise its newest part. Called by the conversation when
  * nothing is in memory, and when the path moves to a message that is not. Also keeps the stored pointer to the leaf.
  *
- * I1. What is in memory is a suffix of the path, of at least `hydrationFloor` messages if there are so many.
+ * I1. What is in memory is a suffix of the path, of at least `hydrationFloor` messages if there are so many; messages that a summary
+ *     stands for are not read.
  * I2. A path within the budget costs about one row read per message; beyond it the cost is bounded by the window.
  */
+import type { UIMessage } from "ai";
 import type { Emit } from "../observability/events";
-import { isRecord } from "../shared/json";
-import type { ConfigStore } from "../storage/config-store";
+import type { BranchStore } from "./branch-store";
+import { childrenByParent, newestLeaves } from "./forks";
 import { MESSAGE_LIMITS } from "../shared/limits";
-import { MessagePath } from "./message-path";
-import type { MessageStore } from "./message-store";
-import type { PathWindow } from "./path-reader";
+import { applyOverlays, summaryMessage, type StoredCompaction } from "./compaction/overlay";
+import { MessagePath, type StoredMessage } from "./message-path";
+import type { MessageLink, MessageStore } from "./message-store";
+import type { PathWindow, SessionScope } from "./path-reader";
+import type { LeafPointer, SessionStore } from "./session-store";
 
-/** Key of the leaf pointer in `think_config`. */
-export const LEAF_KEY = "activeLeaf";
-
-/** The stored end of the active path. Counts and bytes ride along in the same row, so that a wake knows what to expect. */
-export interface LeafPointer {
-  readonly id: string;
-  /** Messages from the root to the leaf. */
-  readonly count: number;
-  /** Their stored JSON in UTF-8 bytes. */
-  readonly bytes: number;
-}
-
-/** The path in memory and what is known of the older rest. */
+/** The path in memory and what is known of the rest. */
 export interface HydratedPath {
   readonly path: MessagePath;
-  /** The newest message that is stored but not in memory; null when all are in memory. */
+  /** The newest message that is stored but not in memory (summarised ones aside); null when all are in memory. */
   readonly olderId: string | null;
+  /** Stored messages of the path that are not in memory, summarised ones included. */
   readonly olderCount: number;
   readonly olderBytes: number;
 }
 
 export interface HydrationOptions {
   readonly store: MessageStore;
-  readonly config: ConfigStore;
+  readonly sessions: SessionStore;
+  readonly branches: BranchStore;
+  readonly scope: SessionScope;
+  /** Summaries of the session, oldest first. */
+  readonly summaries: () => readonly StoredCompaction[];
   /** Bytes of stored JSON to hold in memory; zero, negative or non-finite means all. */
   readonly byteBudget: () => number;
   readonly emit: Emit;
@@ -56,64 +53,55 @@ export class Hydration {
 
   /** The active path. */
   load(): HydratedPath {
-    const pointer = this.pointer() ?? this.#adopt();
+    const { sessions, scope } = this.#options;
+    const stored = sessions.pointer(scope.id);
+    const pointer = stored === undefined ? this.#adopt() : (stored ?? undefined);
+    return pointer ? this.#read(pointer) : emptyPath();
+  }
+
+  /** The path to the newest leaf of all, for a session whose active path is gone. */
+  newest(): HydratedPath {
+    const pointer = this.#adopt();
     return pointer ? this.#read(pointer) : emptyPath();
   }
 
   /** The path that ends in a stored message. */
   at(leafId: string): HydratedPath {
-    return this.#read(this.#measure(leafId));
+    return this.#read(this.measure(leafId));
   }
 
-  /** The newest messages up to and including `id` that fit into the budget. */
-  window(id: string): PathWindow {
-    return this.#options.store.window(id, {
-      maxBytes: this.#budget(),
-      minRows: MESSAGE_LIMITS.hydrationFloor
-    });
+  /** The newest messages up to and including `id` that fit into the budget, with summaries. */
+  window(id: string): readonly UIMessage[] {
+    return this.#summarised(id, this.#budget()).path.messages;
   }
 
-  /** The stored pointer, or undefined when there is none. */
-  pointer(): LeafPointer | undefined {
-    const value = this.#options.config.get(LEAF_KEY);
-    if (!isRecord(value) || typeof value.id !== "string") return undefined;
-    return { id: value.id, count: Number(value.count), bytes: Number(value.bytes) };
+  /** The path that ends in a stored message, whatever its size, with summaries. */
+  whole(leafId: string): readonly UIMessage[] {
+    return this.#summarised(leafId, Number.POSITIVE_INFINITY).path.messages;
+  }
+
+  /** The path from one message to a later one, with summaries of ranges that lie wholly in between. */
+  between(fromId: string, leafId: string): readonly UIMessage[] {
+    const messages: UIMessage[] = [];
+    for (const page of this.#options.store.pages(leafId)) {
+      for (const { message } of page) {
+        messages.push(message);
+        if (message.id === fromId) return applyOverlays(messages.toReversed(), this.#options.summaries());
+      }
+    }
+    return [];
   }
 
   /** Stores the pointer to the end of what is in memory. */
   save({ path, olderBytes, olderCount }: HydratedPath): void {
+    const { sessions, scope } = this.#options;
     const id = path.leafId;
-    const pointer = { id, count: olderCount + path.messages.length, bytes: olderBytes + path.bytes };
-    this.#options.config.set(LEAF_KEY, id === undefined ? undefined : pointer);
+    const pointer = { count: olderCount + path.storedCount, bytes: olderBytes + path.bytes };
+    sessions.savePointer(scope.id, id === undefined ? null : { id, ...pointer });
   }
 
-  /** A database of the published package has no pointer: its latest leaf is found once and remembered. */
-  #adopt(): LeafPointer | undefined {
-    const { store, config } = this.#options;
-    const leafId = store.latestLeaf();
-    if (leafId === null) return undefined;
-    const pointer = this.#measure(leafId);
-    config.set(LEAF_KEY, pointer);
-    return pointer;
-  }
-
-  #read(pointer: LeafPointer): HydratedPath {
-    const { id, count, bytes } = pointer;
-    const isSmall =
-      bytes <= Math.min(this.#budget(), MESSAGE_LIMITS.wholePathBytes) &&
-      bytes <= count * MESSAGE_LIMITS.wholePathAverage;
-    const read = (isSmall ? this.#options.store.whole(id, count) : undefined) ?? this.window(id);
-    const path = new MessagePath(read.rows);
-    if (read.olderId === null) return { ...emptyPath(), path };
-    const older = {
-      olderCount: Math.max(1, count - read.count),
-      olderBytes: Math.max(0, bytes - read.bytes)
-    };
-    this.#report(read.bytes + older.olderBytes, path.messages.length);
-    return { path, olderId: read.olderId, ...older };
-  }
-
-  #measure(leafId: string): LeafPointer {
+  /** Messages and bytes from the root to a message. */
+  measure(leafId: string): LeafPointer {
     let count = 0;
     let bytes = 0;
     for (const row of this.#options.store.sizes(leafId)) {
@@ -121,6 +109,92 @@ export class Hydration {
       bytes += row.bytes;
     }
     return { id: leafId, count, bytes };
+  }
+
+  /** A database of the published package has no pointer: its newest leaf and its forks are found once and remembered. */
+  #adopt(): LeafPointer | undefined {
+    const { store, sessions, scope } = this.#options;
+    const links = store.links();
+    const leaves = newestLeaves(links);
+    const leafId = links.findLast(({ id }) => leaves.get(id) === id)?.id;
+    if (leafId === undefined) return undefined;
+    this.#noteForks(links, leaves, leafId);
+    const pointer = this.measure(leafId);
+    sessions.adoptPointer(scope.id, pointer);
+    return pointer;
+  }
+
+  #noteForks(links: readonly MessageLink[], leaves: ReadonlyMap<string, string>, leafId: string): void {
+    for (const [parentId, children] of childrenByParent(links)) {
+      if (children.length < 2) continue;
+      for (const child of children) {
+        const leaf = leaves.get(child);
+        this.#options.branches.note(parentId, child, leaf === undefined || leaf === leafId ? null : leaf);
+      }
+    }
+  }
+
+  #read(pointer: LeafPointer): HydratedPath {
+    const read = this.#small(pointer) ?? this.#summarised(pointer.id, this.#budget());
+    const olderCount = Math.max(0, pointer.count - read.path.storedCount);
+    if (read.olderId === null && !read.path.hasSummary) return read;
+    const older = {
+      olderCount: Math.max(read.olderId === null ? 0 : 1, olderCount),
+      olderBytes: Math.max(0, pointer.bytes - read.path.bytes)
+    };
+    if (read.olderId !== null) this.#report(pointer.bytes, read.path.messages.length);
+    return { ...read, ...older };
+  }
+
+  /** A path without summaries that one statement can read. */
+  #small({ id, count, bytes }: LeafPointer): HydratedPath | undefined {
+    const isSmall =
+      bytes <= Math.min(this.#budget(), MESSAGE_LIMITS.wholePathBytes) &&
+      bytes <= count * MESSAGE_LIMITS.wholePathAverage;
+    if (!isSmall || this.#options.summaries().length > 0) return undefined;
+    const read = this.#options.store.whole(id, count);
+    return read && { ...emptyPath(), path: new MessagePath(read.rows), olderId: read.olderId };
+  }
+
+  /**
+   * Reads from a message towards the root. Where a message ends a summarised range, the summary is taken and reading goes on before
+   * the range; of two ranges that overlap the one that ends later wins, of two that end together the newer one.
+   */
+  #summarised(leafId: string, budget: number): HydratedPath {
+    const byEnd = new Map(this.#options.summaries().map((summary) => [summary.toMessageId, summary]));
+    const parts: (StoredMessage | StoredCompaction)[] = [];
+    const left: { bytes: number; rows: number } = { bytes: budget, rows: MESSAGE_LIMITS.hydrationFloor };
+    let next: string | null = leafId;
+    while (next !== null) {
+      const summary = byEnd.get(next);
+      const before = summary && this.#options.store.link(summary.fromMessageId);
+      // A range is used once, and one whose beginning is gone not at all: its messages are read as they are.
+      byEnd.delete(next);
+      if (summary && before) {
+        parts.push(summary);
+        next = before.parentId;
+        continue;
+      }
+      const window = this.#window(next, left, byEnd);
+      parts.push(...window.rows.toReversed());
+      left.bytes -= window.bytes;
+      left.rows = Math.max(0, left.rows - window.count);
+      next = window.olderId;
+      if (next !== null && !byEnd.has(next)) break;
+    }
+    return { ...emptyPath(), path: pathOf(parts), olderId: next };
+  }
+
+  #window(
+    from: string,
+    left: { readonly bytes: number; readonly rows: number },
+    byEnd: ReadonlyMap<string, StoredCompaction>
+  ): PathWindow {
+    return this.#options.store.window(from, {
+      maxBytes: left.bytes,
+      minRows: left.rows,
+      stops: new Set(byEnd.keys())
+    });
   }
 
   #report(totalContentBytes: number, hydratedMessages: number): void {
@@ -143,4 +217,17 @@ export class Hydration {
     const budget = this.#options.byteBudget();
     return Number.isFinite(budget) && budget > 0 ? budget : Number.POSITIVE_INFINITY;
   }
+}
+
+/** Parts come newest first; a message that a damaged path meets twice is taken once. */
+function pathOf(parts: readonly (StoredMessage | StoredCompaction)[]): MessagePath {
+  const path = new MessagePath();
+  for (const part of parts.toReversed()) {
+    if ("message" in part) {
+      if (!path.get(part.message.id)) path.push(part);
+    } else {
+      path.pushSummary(summaryMessage(part), { fromId: part.fromMessageId, toId: part.toMessageId });
+    }
+  }
+  return path;
 }

@@ -14,11 +14,13 @@ import { errorText } from "../shared/errors/error-text";
 import type { ConfigStore } from "../storage/config-store";
 import { evictMedia, type EvictedMedia } from "./evict-media";
 import { mediaSettings, type MediaEvictionSetting, type MediaSettings } from "./media-settings";
-import type { RowSize } from "./path-reader";
+import type { SizedMessage } from "./path-reader";
 import { OlderMedia, type OlderRows } from "./older-media";
 
 /** Where originals go. */
 export interface AttachmentFiles {
+  /** The content, or null when there is no such file. */
+  read(path: string): Promise<string | null>;
   write(path: string, content: string): Promise<void>;
 }
 
@@ -27,7 +29,7 @@ export interface EvictionSource extends OlderRows {
   /** Nothing is loaded for the eviction's sake. */
   readonly isLoaded: boolean;
   /** Messages in memory that are older than the newest `keep` and have at least `minBytes`, oldest first. */
-  large(keep: number, minBytes: number): RowSize[];
+  large(keep: number, minBytes: number): SizedMessage[];
   read(id: string): UIMessage | undefined;
   /** Replaces a message unless it has changed since it was read. Returns its new size. */
   rewrite(before: UIMessage, after: UIMessage): number | undefined;
@@ -102,7 +104,11 @@ export class MediaEviction {
   }
 
   /** Returns whether the row needs no further look. */
-  async #tryRow(row: RowSize, settings: MediaSettings, totals: Writable<EvictionTotals>): Promise<boolean> {
+  async #tryRow(
+    row: SizedMessage,
+    settings: MediaSettings,
+    totals: Writable<EvictionTotals>
+  ): Promise<boolean> {
     try {
       const before = this.#options.path.read(row.id);
       const evicted = before && evictMedia(before, settings);
@@ -130,7 +136,7 @@ export class MediaEviction {
     return before && this.#options.path.rewrite(before, evicted.message);
   }
 
-  #candidates(settings: MediaSettings): RowSize[] {
+  #candidates(settings: MediaSettings): SizedMessage[] {
     return [...this.#older.rows(settings), ...this.#largeInMemory(settings)];
   }
 
@@ -140,7 +146,7 @@ export class MediaEviction {
     return this.#older.hasWork(settings) || this.#largeInMemory(settings).length > 0;
   }
 
-  #largeInMemory({ keep, minPartBytes }: MediaSettings): RowSize[] {
+  #largeInMemory({ keep, minPartBytes }: MediaSettings): SizedMessage[] {
     return this.#options.path
       .large(keep, minPartBytes)
       .filter(({ id, bytes }) => this.#examined.get(id) !== bytes);

@@ -1,6 +1,8 @@
 /**
  * An ordered list of messages with unique ids, their stored sizes and constant-time lookup: the in-memory form of one conversation
  * path. The stock client uploads its whole list with every request, so looking ids up must not be linear.
+ *
+ * A summary stands for a range of stored messages that are not in the list; it has no row of its own.
  */
 import type { UIMessage } from "ai";
 
@@ -11,10 +13,17 @@ export interface StoredMessage {
   readonly bytes: number;
 }
 
+/** The first and the last message of a range that a summary stands for. */
+export interface SummarisedRange {
+  readonly fromId: string;
+  readonly toId: string;
+}
+
 export class MessagePath {
   readonly #messages: UIMessage[] = [];
   readonly #sizes: number[] = [];
   readonly #positions = new Map<string, number>();
+  readonly #ranges = new Map<string, SummarisedRange>();
   #bytes = 0;
 
   constructor(rows: readonly StoredMessage[] = []) {
@@ -30,8 +39,37 @@ export class MessagePath {
     return this.#bytes;
   }
 
+  /** Messages that have a row. */
+  get storedCount(): number {
+    return this.#messages.length - this.#ranges.size;
+  }
+
+  /** Whether stored messages of the path are left out for a summary. */
+  get hasSummary(): boolean {
+    return this.#ranges.size > 0;
+  }
+
+  /** The last stored message; behind a summary at the end, the last one that it stands for. */
   get leafId(): string | undefined {
-    return this.#messages.at(-1)?.id;
+    const id = this.#messages.at(-1)?.id;
+    return id === undefined ? undefined : this.lastOf(id);
+  }
+
+  /** What a summary stands for; undefined for a stored message. */
+  rangeOf(id: string): SummarisedRange | undefined {
+    return this.#ranges.get(id);
+  }
+
+  /** The stored message that an entry ends with: itself, or the end of what it summarises. */
+  lastOf(id: string): string {
+    return this.#ranges.get(id)?.toId ?? id;
+  }
+
+  /** The stored message that follows an entry; undefined at the end and for ids that are not here. */
+  after(id: string): string | undefined {
+    const position = this.#positions.get(id);
+    const next = position === undefined ? undefined : this.#messages[position + 1];
+    return next && (this.#ranges.get(next.id)?.fromId ?? next.id);
   }
 
   get(id: string): UIMessage | undefined {
@@ -51,6 +89,11 @@ export class MessagePath {
     this.#bytes += bytes;
   }
 
+  pushSummary(message: UIMessage, range: SummarisedRange): void {
+    this.push({ message, bytes: 0 });
+    this.#ranges.set(message.id, range);
+  }
+
   /** Puts new content in the place of the message with the same id; nothing happens when there is none. */
   replace({ message, bytes }: StoredMessage): void {
     const position = this.#positions.get(message.id);
@@ -68,7 +111,10 @@ export class MessagePath {
   /** Drops everything after `id` (everything at all when it is not on the path). */
   cutAfter(id: string): void {
     const kept = (this.#positions.get(id) ?? -1) + 1;
-    for (const message of this.#messages.splice(kept)) this.#positions.delete(message.id);
+    for (const message of this.#messages.splice(kept)) {
+      this.#positions.delete(message.id);
+      this.#ranges.delete(message.id);
+    }
     for (const bytes of this.#sizes.splice(kept)) this.#bytes -= bytes;
   }
 }

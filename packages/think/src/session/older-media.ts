@@ -6,13 +6,13 @@ import { isRecord } from "../shared/json";
 import type { ConfigStore } from "../storage/config-store";
 import type { MediaSettings } from "./media-settings";
 import { MESSAGE_LIMITS } from "../shared/limits";
-import type { RowSize } from "./path-reader";
+import type { SizedMessage } from "./path-reader";
 
 export interface OlderRows {
   /** The newest message of the path that is not in memory. */
   readonly olderId: string | null;
   readonly current: { readonly messages: readonly unknown[] };
-  olderSizes(): Iterable<RowSize>;
+  olderSizes(): Iterable<SizedMessage>;
 }
 
 /** Key in `think_config`. */
@@ -22,7 +22,7 @@ export class OlderMedia {
   readonly #path: OlderRows;
   readonly #config: ConfigStore;
   /** Large rows still to be looked into, oldest first. */
-  readonly #found = new Map<string, RowSize>();
+  readonly #found = new Map<string, SizedMessage>();
   #lookedFrom = "";
   /** The newest row that has been looked at; those before it have been too. */
   #top: string | undefined;
@@ -41,7 +41,7 @@ export class OlderMedia {
   }
 
   /** Large rows that have not been settled. */
-  rows(settings: MediaSettings): RowSize[] {
+  rows(settings: MediaSettings): SizedMessage[] {
     if (this.#path.olderId !== null && this.#place(settings) !== this.#lookedFrom) this.#look(settings);
     return [...this.#found.values()];
   }
@@ -59,7 +59,7 @@ export class OlderMedia {
 
   #look(settings: MediaSettings): void {
     const known = new Set([this.#top, this.#stored(settings)]);
-    const found: RowSize[] = [];
+    const found: SizedMessage[] = [];
     let position = 0;
     let top: string | undefined;
     for (const row of this.#path.olderSizes()) {

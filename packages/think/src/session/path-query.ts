@@ -15,15 +15,18 @@ const values = links
   .join(", ");
 const joins = links
   .slice(1)
-  .map((index) => `LEFT JOIN assistant_messages m${index} ON m${index}.id = m${index - 1}.parent_id`)
+  .map(
+    (index) =>
+      `LEFT JOIN assistant_messages m${index} ON m${index}.session_id = ?3 AND m${index}.id = m${index - 1}.parent_id`
+  )
   .join("\n");
 const next = `m${CHAIN - 1}.parent_id`;
 
-/** A whole path from leaf ?1 in at most ?2 rows of {@link CHAIN} messages each, with nulls where the path has ended. */
+/** A whole path of session ?3 from leaf ?1 in at most ?2 rows of {@link CHAIN} messages each, with nulls where the path has ended. */
 export const WHOLE_PATH = `WITH RECURSIVE path (next, depth, ${columns}) AS (
-  SELECT ${next}, 1, ${values} FROM assistant_messages m0 ${joins} WHERE m0.id = ?1
+  SELECT ${next}, 1, ${values} FROM assistant_messages m0 ${joins} WHERE m0.session_id = ?3 AND m0.id = ?1
   UNION ALL
-  SELECT ${next}, path.depth + 1, ${values} FROM path JOIN assistant_messages m0 ON m0.id = path.next ${joins}
+  SELECT ${next}, path.depth + 1, ${values} FROM path JOIN assistant_messages m0 ON m0.session_id = ?3 AND m0.id = path.next ${joins}
   WHERE path.depth < ?2
 ) SELECT * FROM path`;
 
@@ -46,24 +49,31 @@ export function unchain(row: Readonly<Record<string, unknown>>): PathRow[] {
 }
 
 /**
- * One page of a path from message ?1: at most ?2 messages; the first ?3 whatever they weigh, more only while all together have at
- * most ?4 bytes.
+ * One page of a path of session ?5 from message ?1: at most ?2 messages; the first ?3 whatever they weigh, more only while all
+ * together have at most ?4 bytes.
  * `octet_length` reads a row's header only, so a message that does not fit any more is not loaded.
  */
-export const PATH_PAGE = `WITH RECURSIVE path (id, parent_id, content, depth, bytes) AS (
+const pathPage = (stop: string): string => `WITH RECURSIVE path (id, parent_id, content, depth, bytes) AS (
   SELECT id, parent_id, content, 1, octet_length(content) FROM assistant_messages
-  WHERE id = ?1 AND (?3 > 0 OR octet_length(content) <= ?4)
+  WHERE session_id = ?5 AND id = ?1 AND (?3 > 0 OR octet_length(content) <= ?4)
   UNION ALL
   SELECT m.id, m.parent_id, m.content, path.depth + 1, path.bytes + octet_length(m.content)
-  FROM path JOIN assistant_messages m ON m.id = path.parent_id
-  WHERE path.depth < ?2 AND (path.depth < ?3 OR path.bytes + octet_length(m.content) <= ?4)
+  FROM path JOIN assistant_messages m ON m.session_id = ?5 AND m.id = path.parent_id
+  WHERE path.depth < ?2 AND (path.depth < ?3 OR path.bytes + octet_length(m.content) <= ?4) ${stop}
 ) SELECT id, parent_id, content, octet_length(content) AS size FROM path`;
 
-/** Sizes along a path from message ?1 without contents, at most ?2 rows. */
-export const PATH_SIZES = `WITH RECURSIVE path (id, parent_id, size, depth) AS (
-  SELECT id, parent_id, octet_length(content), 1 FROM assistant_messages WHERE id = ?1
+export const PATH_PAGE = pathPage("");
+
+/** The same, and it ends before a message that ends a compaction: what is summarised is not read. */
+export const PATH_PAGE_TO_COMPACTION = pathPage(
+  "AND m.id NOT IN (SELECT to_message_id FROM assistant_compactions WHERE session_id = ?5)"
+);
+
+/** Sizes along a path of session ?3 from message ?1 without contents, at most ?2 rows. */
+export const PATH_SIZES = `WITH RECURSIVE path (id, parent_id, role, size, depth) AS (
+  SELECT id, parent_id, role, octet_length(content), 1 FROM assistant_messages WHERE session_id = ?3 AND id = ?1
   UNION ALL
-  SELECT m.id, m.parent_id, octet_length(m.content), path.depth + 1
-  FROM path JOIN assistant_messages m ON m.id = path.parent_id
+  SELECT m.id, m.parent_id, m.role, octet_length(m.content), path.depth + 1
+  FROM path JOIN assistant_messages m ON m.session_id = ?3 AND m.id = path.parent_id
   WHERE path.depth < ?2
-) SELECT id, parent_id, size FROM path`;
+) SELECT id, parent_id, role, size FROM path`;

@@ -10,7 +10,15 @@ import { isRecord } from "../shared/json";
 import type { Sql } from "../storage/sql";
 import { MESSAGE_LIMITS } from "../shared/limits";
 import type { StoredMessage } from "./message-path";
-import { CHAIN, PATH_PAGE, PATH_SIZES, unchain, WHOLE_PATH, type PathRow } from "./path-query";
+import {
+  CHAIN,
+  PATH_PAGE,
+  PATH_PAGE_TO_COMPACTION,
+  PATH_SIZES,
+  unchain,
+  WHOLE_PATH,
+  type PathRow
+} from "./path-query";
 
 /** The newest part of a path. */
 export interface PathWindow {
@@ -23,10 +31,22 @@ export interface PathWindow {
   readonly olderId: string | null;
 }
 
-export interface RowSize {
+/** Which session's messages are meant. */
+export interface SessionScope {
+  /** Empty for the primary session. */
+  readonly id: string;
+}
+
+export interface SizedMessage {
   readonly id: string;
   /** UTF-8 bytes of the stored JSON. */
   readonly bytes: number;
+}
+
+/** A row of a path without its content. */
+export interface RowSize extends SizedMessage {
+  readonly parentId: string | null;
+  readonly role: string;
 }
 
 export interface WindowOptions {
@@ -34,6 +54,8 @@ export interface WindowOptions {
   readonly maxBytes: number;
   /** Messages that are read whatever they weigh. */
   readonly minRows: number;
+  /** Stored messages that end a compaction: reading stops before them. Default: none. */
+  readonly stops?: ReadonlySet<string> | undefined;
 }
 
 export interface PathReader {
@@ -54,37 +76,36 @@ export interface PathReader {
 const FIRST_SIZES = 10;
 
 type PageRow = PathRow & { readonly parent_id: string | null };
-type SizeRow = { readonly id: string; readonly parent_id: string | null; readonly size: number };
+type SizeRow = {
+  readonly id: string;
+  readonly parent_id: string | null;
+  readonly role: string;
+  readonly size: number;
+};
 
-export function createPathReader(query: Sql["exec"]): PathReader {
-  const page = (fromId: string, rows: number, { maxBytes, minRows }: WindowOptions): PageRow[] =>
-    query<PageRow>(PATH_PAGE, fromId, rows, minRows, Math.min(maxBytes, MESSAGE_LIMITS.pageBytes));
+export function createPathReader(query: Sql["exec"], scope: SessionScope): PathReader {
+  const page = (fromId: string, rows: number, { maxBytes, minRows, stops }: WindowOptions): PageRow[] =>
+    query<PageRow>(
+      stops && stops.size > 0 ? PATH_PAGE_TO_COMPACTION : PATH_PAGE,
+      ...[fromId, rows, minRows, Math.min(maxBytes, MESSAGE_LIMITS.pageBytes), scope.id]
+    );
 
   return {
-    whole(leafId, count) {
-      try {
-        const collected = new Collected();
-        for (const row of query(WHOLE_PATH, leafId, Math.ceil(count / CHAIN) + 1))
-          collected.add(unchain(row));
-        return collected.window(null);
-      } catch (error) {
-        // The messages of one step are one record to SQLite, and a record has a largest size.
-        if (errorText(error).includes("SQLITE_TOOBIG")) return undefined;
-        throw error;
-      }
-    },
-    window(leafId, { maxBytes, minRows }) {
+    whole: (leafId, count) => readWhole(query, scope, leafId, count),
+    window(leafId, { maxBytes, minRows, stops }) {
       const collected = new Collected();
       for (
         let next: string | null = leafId;
         next !== null && collected.count < MESSAGE_LIMITS.pathMessages;
       ) {
+        if (stops?.has(next) && collected.count > 0) return collected.window(next);
         const found = page(next, MESSAGE_LIMITS.windowPageRows, {
+          stops,
           maxBytes: maxBytes - collected.bytes,
           minRows: Math.max(0, minRows - collected.count)
         });
         // Nothing: either no room is left, or the parent is gone, which is how a deleted message cuts a path.
-        if (found.length === 0) return collected.window(exists(query, next) ? next : null);
+        if (found.length === 0) return collected.window(exists(query, scope, next) ? next : null);
         collected.add(found);
         next = found.at(-1)?.parent_id ?? null;
       }
@@ -107,13 +128,32 @@ export function createPathReader(query: Sql["exec"]): PathReader {
       for (let next: string | null = fromId; next !== null && walked < MESSAGE_LIMITS.pathMessages;) {
         // Growing pages: a caller that stops soon has read little, one that goes on needs few statements.
         const limit = Math.min(MESSAGE_LIMITS.windowPageRows, walked + FIRST_SIZES);
-        const found: SizeRow[] = query<SizeRow>(PATH_SIZES, next, limit);
-        for (const { id, size } of found) yield { id, bytes: size };
+        const found: SizeRow[] = query<SizeRow>(PATH_SIZES, next, limit, scope.id);
+        for (const { id, parent_id, role, size } of found)
+          yield { id, parentId: parent_id, role, bytes: size };
         walked += found.length;
         next = found.at(-1)?.parent_id ?? null;
       }
     }
   };
+}
+
+function readWhole(
+  query: Sql["exec"],
+  scope: SessionScope,
+  leafId: string,
+  count: number
+): PathWindow | undefined {
+  try {
+    const collected = new Collected();
+    for (const row of query(WHOLE_PATH, leafId, Math.ceil(count / CHAIN) + 1, scope.id))
+      collected.add(unchain(row));
+    return collected.window(null);
+  } catch (error) {
+    // The messages of one step are one record to SQLite, and a record has a largest size.
+    if (errorText(error).includes("SQLITE_TOOBIG")) return undefined;
+    throw error;
+  }
 }
 
 /** What has been read of a path, newest first. Rows are parsed as they come, so that only messages stay in memory. */
@@ -139,8 +179,9 @@ class Collected {
 }
 
 /** Whether a message is stored. */
-export function exists(query: Sql["exec"], id: string): boolean {
-  return query("SELECT 1 FROM assistant_messages WHERE id = ?", id).length > 0;
+export function exists(query: Sql["exec"], scope: SessionScope, id: string): boolean {
+  const statement = "SELECT 1 FROM assistant_messages WHERE session_id = ? AND id = ?";
+  return query(statement, scope.id, id).length > 0;
 }
 
 /** The message of a row, or nothing when it is none. */

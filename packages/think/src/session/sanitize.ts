@@ -6,6 +6,7 @@
  */
 import type { UIMessage } from "ai";
 import { isRecord } from "../shared/json";
+import { isCompactionMessage } from "./compaction/boundaries";
 import type { Part } from "./parts";
 
 /** Only valid for the response they came with; OpenAI refuses a request that repeats them. */
@@ -69,6 +70,8 @@ function isEmpty(record: object): boolean {
 
 /** What of a message is to be stored; null when nothing is. */
 export function prepareMessage(message: UIMessage): UIMessage | null {
+  // A summary is made from its own row whenever a path is read. Stored as a message it would be repeated, or be a forged one.
+  if (isCompactionMessage(message)) return null;
   const answer = withoutFinalAnswer(message);
   return answer && sanitizeMessage(answer);
 }

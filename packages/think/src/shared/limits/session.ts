@@ -1,0 +1,34 @@
+/** The numeric limits of sessions, with unit and reason. */
+export const SESSION_LIMITS = {
+  /** Longest session id and name, in UTF-16 code units. */
+  idChars: 200,
+  nameChars: 500,
+
+  /** Longest label of a branch, in UTF-16 code units: it stands on a button. */
+  labelChars: 200,
+
+  /** Most sessions of one agent; beyond it listing them is no longer an answer for people. */
+  sessions: 10_000,
+
+  /** Text of one message that is searchable, in UTF-16 code units: an index entry must not outgrow its message. */
+  indexedChars: 100_000,
+
+  /** Longest search, in UTF-16 code units and in words. */
+  queryChars: 1_000,
+  queryWords: 32,
+
+  /** Results of a search unless the caller says otherwise, and the most there are. */
+  searchDefault: 20,
+  searchResults: 200,
+
+  /** Results of the model's `session_search`, and the text of each, in UTF-16 code units: ten of them fit into a step. */
+  toolSearchResults: 10,
+  searchExcerptChars: 2_000,
+
+  /** Largest export held in memory as one text, in UTF-16 code units; `exportSessionStream` has no limit. */
+  exportChars: 32 * 1024 * 1024,
+
+  /** Largest document that can be imported, in UTF-16 code units, and most messages in it. */
+  importChars: 64 * 1024 * 1024,
+  importMessages: 100_000
+} as const;
