@@ -31,6 +31,11 @@ describe("the packed package", () => {
     expect(packProblems(files(), "/home/builder")).toEqual([]);
   });
 
+  it("needs no source map for a file that only re-exports", () => {
+    const more = { "dist/other.js": 'export { a as b, c } from "./chunk.js";\n' };
+    expect(packProblems(files({}, more), "/home/builder")).toEqual([]);
+  });
+
   it.each([
     ["a source file", {}, { "src/index.ts": "" }, "src/index.ts is packed"],
     ["an export without a file", { exports: { "./x": "./dist/x.js" } }, {}, "dist/x.js, which is not packed"],

@@ -8,6 +8,11 @@ export default defineConfig({
   entry: {
     index: "src/index.ts",
     testing: "src/testing/index.ts",
+    "tools/browser": "src/tools/browser/index.ts",
+    "tools/fetch": "src/tools/fetch/index.ts",
+    "tools/sandbox": "src/tools/sandbox/index.ts",
+    "tools/think": "src/tools/think/index.ts",
+    "tools/execute": "src/tools/execute/index.ts",
     "tools/workspace": "src/tools/workspace/index.ts"
   },
   format: "esm",

@@ -1,48 +1,36 @@
 /**
  * Builds the modules of one agent from its host and the author's overrides. The only place where they meet.
  */
-import type { UIMessageChunk } from "ai";
-import { createClientTools, type ClientToolsModule } from "./client-tools/create";
+import { type ClientToolsModule } from "./client-tools/create";
 import type { ClientTools } from "./client-tools/client-tools";
+import { Executions } from "./executions/executions";
 import type { Host } from "./host/host";
 import type { ChatHandlers } from "./host/install-chat";
 import { StartSteps } from "./host/start-steps";
-import type { LoopAgent, LoopAuthor } from "./loop/loop-agent";
-import { runLoop } from "./loop/run-loop";
 import { encodeFrame } from "./protocol/encode";
 import { FRAME } from "./protocol/frames";
-import { createConversation, type Conversation } from "./session/conversation";
-import type { AttachmentFiles } from "./session/media-eviction";
-import type { MediaEvictionSetting } from "./session/media-settings";
-import { createMessageStore } from "./session/message-store";
-import { createConfigStore, type ConfigStore } from "./storage/config-store";
-import { ResumableStream } from "./stream/resumable-stream";
-import { ResumeDesk } from "./stream/resume-desk";
-import { createStreamStore } from "./stream/stream-store";
+import type { AgentSession } from "./session/agent-session";
+import type { Conversation } from "./session/conversation";
+import type { SearchIndex } from "./session/search-index";
+import { NamedSessions } from "./sessions/named-sessions";
+import type { Recovery } from "./recovery/recovery";
+import { type ConfigStore } from "./storage/config-store";
 import { ChatRequests } from "./transport/chat-requests";
 import { ChatTransport } from "./transport/chat-transport";
 import { FirstQuestion } from "./transport/first-question";
 import { ChatApi } from "./turn/chat-api";
-import { openChatSink } from "./turn/chat-sink";
-import { createFailureReporter, type FailureOptions, type ReportFailure } from "./turn/failures";
-import { createRequestContext, type RequestContext } from "./turn/request-context";
-import { ResponseHooks } from "./turn/responses";
-import { settleOrphan as settleStream } from "./turn/settle-orphan";
-import { SubmitGate, type MessageConcurrency } from "./turn/submit-gate";
-import type { Turn } from "./turn/turn";
-import { Turns, type TurnResponse } from "./turn/turns";
+import { createFailureReporter } from "./turn/failures";
+import { SubmitGate } from "./turn/submit-gate";
+import type { Turns } from "./turn/turns";
+import {
+  composeStores,
+  composeTurns,
+  type AgentOverrides,
+  type Stores,
+  type TurnModules
+} from "./compose-turns";
 
-/** What the author of an agent decides, asked anew each time. */
-export interface AgentOverrides {
-  readonly loop: LoopAuthor;
-  readonly onChatError: FailureOptions["onChatError"];
-  readonly onChatResponse: (response: TurnResponse) => void | Promise<void>;
-  readonly messageConcurrency: () => MessageConcurrency;
-  readonly hydrationByteBudget: () => number;
-  readonly mediaEviction: () => MediaEvictionSetting;
-  /** Where evicted media goes; undefined for an agent without a workspace. */
-  readonly attachments: () => AttachmentFiles | undefined;
-}
+export type { AgentOverrides } from "./compose-turns";
 
 export interface Modules {
   readonly config: ConfigStore;
@@ -50,7 +38,14 @@ export interface Modules {
   readonly turns: Turns;
   readonly api: ChatApi;
   readonly clientTools: ClientTools;
+  readonly executions: Executions;
   readonly startSteps: StartSteps;
+  readonly session: AgentSession;
+  readonly sessions: NamedSessions;
+  readonly search: SearchIndex;
+  readonly recovery: Recovery;
+  /** Keeps a value for the running turn's recovery; false when recovery is off. */
+  readonly stash: (data: unknown) => boolean;
   /** The chat's side of the agent's handlers. */
   readonly handlers: ChatHandlers;
   /** Ends every turn, running or waiting; the conversation stays. */
@@ -62,9 +57,10 @@ export interface Modules {
 export function compose(host: Host, overrides: AgentOverrides): Modules {
   const { ids, broadcast, send, emit } = host;
   const stores = composeStores(host, overrides);
-  const { config, conversation, stream, context } = stores;
+  const { config, conversation, stream, context, session } = stores;
   const reportFailure = createFailureReporter({ onChatError: overrides.onChatError, emit });
-  const { turns, desk, clientTools, settleOrphan } = composeTurns(host, overrides, stores, reportFailure);
+  const turnModules = composeTurns(host, overrides, stores, reportFailure);
+  const { turns, desk, clientTools, settleOrphan, recovery } = turnModules;
   const gate = new SubmitGate(host.clock);
 
   const resetTurns = () => {
@@ -76,11 +72,14 @@ export function compose(host: Host, overrides: AgentOverrides): Modules {
   const clear = (without: readonly string[]) => {
     resetTurns();
     stream.clear();
+    recovery.clear();
     desk.release();
     conversation.clear();
+    session.cleared();
     broadcast(encodeFrame({ type: FRAME.chatClear }), without);
   };
 
+  const sessions = composeNamedSessions(host, stores, { ...turnModules, resetTurns });
   const firstQuestion = new FirstQuestion();
   const requests = new ChatRequests({
     ...{ turns, gate, context, conversation, stream, ids, firstQuestion, reportFailure, broadcast, send },
@@ -89,108 +88,106 @@ export function compose(host: Host, overrides: AgentOverrides): Modules {
   });
   const transport = new ChatTransport({
     ...{ requests, turns, conversation, desk, firstQuestion, reportFailure, send },
+    history: (sessionId) => sessions.history(sessionId),
     // A client that starts over brings its tools and fields anew; when code clears, the clients are still those they were.
     clear: (without) => {
       context.clear();
       clear(without);
     },
     clientTools: clientTools.tools,
+    greeted: (connectionId) => recovery.greet(connectionId),
     left: (connectionId) => clientTools.continuations.leave(connectionId)
   });
   const startSteps = new StartSteps(emit);
   return {
-    ...{ config, conversation, turns, startSteps, resetTurns, clear },
+    ...{ config, conversation, turns, startSteps, session, sessions, search: stores.search },
+    ...{ resetTurns, clear, recovery },
+    stash: (data) => {
+      if (!recovery.isOn) return false;
+      stream.stash(JSON.stringify(data ?? null));
+      return true;
+    },
     api: new ChatApi({ turns, conversation, context, ids, broadcast, settleOrphan }),
     clientTools: clientTools.tools,
-    handlers: {
-      start: () => startSteps.attempt("transcript-hydration", () => void conversation.messages),
-      connect: (connectionId) => {
-        host.connectionsChanged();
-        transport.connect(connectionId);
-      },
-      disconnect: (connectionId) => {
-        host.connectionsChanged();
-        transport.disconnect(connectionId);
-      },
-      message: (connectionId, data) => transport.message(connectionId, data),
-      request: (url) => transport.request(url)
-    }
+    executions: composeExecutions(host, overrides, conversation, turns, clientTools),
+    handlers: createHandlers(host, { transport, turns }, () =>
+      start({ startSteps, sessions, session, conversation, recovery })
+    )
   };
 }
 
-/** What is stored: settings, conversation, stream and the last request's context. */
-interface Stores {
-  readonly config: ConfigStore;
-  readonly conversation: Conversation;
-  readonly stream: ResumableStream;
-  readonly context: RequestContext;
-}
-
-function composeStores({ sql, clock, emit }: Host, overrides: AgentOverrides): Stores {
-  const now = () => clock.now();
-  const config = createConfigStore(sql);
-  const conversation = createConversation({
-    ...{ sql, config, emit, store: createMessageStore({ sql, now }) },
-    hydrationByteBudget: overrides.hydrationByteBudget,
-    media: { clock, setting: overrides.mediaEviction, files: overrides.attachments }
+/** What happens before the author's `onStart`, in this order; none of it can stop the agent from starting. */
+async function start(
+  modules: Pick<Modules, "startSteps" | "sessions" | "session" | "conversation" | "recovery">
+): Promise<void> {
+  const { startSteps, sessions, session, conversation, recovery } = modules;
+  await startSteps.attempt("session-configuration", () => {
+    sessions.restore();
+    return session.enter();
   });
-  const stream = new ResumableStream({ store: createStreamStore({ sql, now }), now });
-  return { config, conversation, stream, context: createRequestContext(config) };
+  await startSteps.attempt("transcript-hydration", () => void conversation.messages);
+  await startSteps.attempt("durable-work-recovery", () => recovery.detect());
 }
 
-interface TurnModules {
-  readonly turns: Turns;
-  readonly desk: ResumeDesk;
-  readonly clientTools: ClientToolsModule;
-  /** Makes a message of what an earlier isolate left unfinished, and tells clients. */
-  readonly settleOrphan: () => void;
+function composeNamedSessions(
+  { ids, broadcast }: Host,
+  stores: Stores,
+  turnModules: Omit<TurnModules, "clientTools"> & { readonly resetTurns: () => void }
+): NamedSessions {
+  const { turns, desk, settleOrphan, recovery, resetTurns } = turnModules;
+  const { conversation, stream, session } = stores;
+  return new NamedSessions({
+    ...{ ...stores, ids, settle: settleOrphan },
+    isBusy: () => turns.size > 0 || recovery.isPending,
+    left: () => {
+      resetTurns();
+      stream.clear();
+      desk.release();
+    },
+    entered: () => session.enter(),
+    announce: () => broadcast(encodeFrame({ type: FRAME.chatMessages, messages: conversation.messages }), [])
+  });
 }
 
-/** Turns, the resume desk and client tools need each other; each gets functions that reach the others when called. */
-function composeTurns(
+function createHandlers(
   host: Host,
+  { transport, turns }: { readonly transport: ChatTransport; readonly turns: Turns },
+  start: () => Promise<void>
+): ChatHandlers {
+  return {
+    start,
+    connect: (connectionId) => {
+      host.connectionsChanged();
+      transport.connect(connectionId);
+    },
+    disconnect: (connectionId) => {
+      host.connectionsChanged();
+      transport.disconnect(connectionId);
+      if (!host.hasConnections()) turns.holdAlive();
+    },
+    message: (connectionId, data) => transport.message(connectionId, data),
+    request: (url) => transport.request(url)
+  };
+}
+
+function composeExecutions(
+  { ids, broadcast }: Host,
   overrides: AgentOverrides,
-  { conversation, stream, context }: Stores,
-  reportFailure: ReportFailure
-): TurnModules {
-  const { clock, ids, broadcast, send, emit } = host;
-  const announce = () =>
-    broadcast(encodeFrame({ type: FRAME.chatMessages, messages: conversation.messages }), []);
-  const settleOrphan = () => void (settleStream(stream, conversation) && announce());
-  const responses = new ResponseHooks(overrides.onChatResponse);
-
-  const desk = new ResumeDesk(stream, {
-    send,
-    message: (id) => conversation.get(id),
-    settleOrphan,
-    claim: (connectionId, activeRequestId) => clientTools.continuations.claim(connectionId, activeRequestId)
+  conversation: Conversation,
+  turns: Turns,
+  clientTools: ClientToolsModule
+): Executions {
+  return new Executions({
+    ids,
+    runtime: overrides.executionRuntime,
+    live: () => turns.live?.accumulator.snapshot(),
+    messages: () => (conversation.windowed ? conversation.fullPath() : conversation.messages),
+    replace: (toolCallId, executionId, output) =>
+      clientTools.updates.apply(toolCallId, { kind: "execution", executionId, output }),
+    append: (message) => {
+      conversation.append([message]);
+      broadcast(encodeFrame({ type: FRAME.chatMessages, messages: conversation.messages }), []);
+    },
+    carryOn: (connectionId) => clientTools.news(connectionId)
   });
-
-  const loop: LoopAgent = {
-    ...overrides.loop,
-    emit,
-    saveRepaired: (messages) => {
-      for (const message of messages) conversation.put(message);
-      announce();
-    }
-  };
-
-  const sinkOptions = {
-    ...{ stream, desk, conversation, broadcast, send, settleOrphan },
-    foreignTool: (chunk: UIMessageChunk) => clientTools.updates.applyLate(chunk),
-    opened: (turn: Turn) => clientTools.continuations.opened(turn.requestId)
-  };
-  const turns = new Turns({
-    ...{ clock, ids, reportFailure },
-    keepAlive: () => host.keepAlive(),
-    openSink: (turn) => openChatSink(sinkOptions, turn),
-    startModel: (turn) => runLoop(loop, { ...turn, messages: () => conversation.upTo(turn.parentId) }),
-    responded: (response) => responses.deliver(response),
-    idle: () => clientTools.stageFree()
-  });
-  const clientTools: ClientToolsModule = createClientTools({
-    ...{ clock, ids, turns, stream, desk, conversation, context, broadcast },
-    settleOrphan
-  });
-  return { turns, desk, clientTools, settleOrphan };
 }

@@ -2,13 +2,17 @@
  * The class that users extend: override points with defaults, and one-line delegations. Behaviour lives in the modules that
  * `compose` builds; private state is one field, so subclasses cannot collide with it.
  */
-import { Agent } from "agents";
+import { getCurrentAgent, type FiberContext } from "agents";
 import type { LanguageModel, ToolSet, UIMessage } from "ai";
 import { compose, type Modules } from "./compose";
+import type { ExecutionRuntime } from "./executions/executions";
 import { createAgentHost } from "./host/agent-host";
 import { attachmentFiles } from "./host/attachments";
+import { markCallable } from "./host/mark-callable";
 import { installChat } from "./host/install-chat";
 import type { OnStartDegradation } from "./host/start-steps";
+import { installWorkspace } from "./host/workspace-member";
+import { isWithinTurn, outsideTurns } from "./host/turn-scope";
 import { DEFAULT_SYSTEM_PROMPT } from "./loop/default-prompt";
 import type {
   AgentHooks,
@@ -26,15 +30,25 @@ import { overriddenHooks } from "./loop/hooks";
 import type { LoopAuthor, McpWait } from "./loop/loop-agent";
 import { failInterruptedPart, type StoredToolPart } from "./loop/repair-transcript";
 import type { TurnConfig } from "./loop/turn-config";
+import type { ChatRecoveryConfig } from "./recovery/config";
+import type { ContextOverflowConfig } from "./recovery/overflow";
+import type { ChatRecoveryContext, ChatRecoveryOptions } from "./recovery/recovery-types";
 import type { MediaEvictionSetting } from "./session/media-settings";
+import type { Session } from "./session/session";
 import { MESSAGE_LIMITS } from "./shared/limits";
+import { withAgentScope } from "./shared/agent-scope";
 import { ThinkError } from "./shared/errors/think-error";
 import { LIMITS } from "./shared/limits";
 import type { ChatOptions, MessagesInput, SaveMessagesOptions, SaveMessagesResult } from "./turn/chat-api";
-import type { ChatErrorContext } from "./turn/failures";
+import type { ChatErrorClassification, ChatErrorContext } from "./turn/failures";
 import type { StreamCallback } from "./turn/stream-callback";
 import type { MessageConcurrency } from "./turn/submit-gate";
+import { MODULES, ThinkSessions } from "./think-sessions";
 import { toChatResponse, type ChatResponseResult } from "./turn/chat-response";
+import type { ExecutionOutcome, PendingAction } from "./tools/execute/outputs";
+import type { BashLimits } from "./tools/workspace/bash";
+import { createWorkspaceTools } from "./tools/workspace/create-workspace-tools";
+import type { WorkspaceLike } from "./workspace/workspace-like";
 
 /** Key of the author's settings in `think_config`. */
 const CONFIG = "_think_config";
@@ -50,7 +64,7 @@ export class Think<
   Env extends Cloudflare.Env = Cloudflare.Env,
   State = unknown,
   Props extends object = object
-> extends Agent<Env, State, Props> {
+> extends ThinkSessions<Env, State, Props> {
   /** Most model steps (tool-call rounds) in one turn. Default: 10. */
   maxSteps: number = LIMITS.maxSteps;
 
@@ -69,10 +83,36 @@ export class Think<
   /** Whether large files in old messages move to the workspace. Default: true. */
   mediaEviction: MediaEvictionSetting = true;
 
+  /**
+   * The agent's files. Default: a `Workspace` in the object's own SQLite, made on first use. Assign a field of this name for
+   * another one, for example with an R2 bucket for large files.
+   */
+  declare workspace: WorkspaceLike;
+
+  /** Whether the model has a `bash` tool on the workspace, and its limits. Default: true. */
+  workspaceBash: boolean | BashLimits = true;
+
+  /** What keeps executions of code. Set by `createExecuteTool(this)`; assign it yourself when you call `createExecuteRuntime`. */
+  declare codemode?: ExecutionRuntime | undefined;
+
+  /** Whether and how a turn that was interrupted by an eviction, a deployment or a stall is carried on. Set it as a field. Default: true. */
+  chatRecovery: boolean | ChatRecoveryConfig = true;
+
+  /** Longest silence of a model's stream, in ms, tools included; 0 is no limit. Default: 0. */
+  chatStreamStallTimeoutMs = 0;
+
+  /** What to do when a conversation outgrows the model's context window. Default: nothing. */
+  contextOverflow: ContextOverflowConfig | undefined = undefined;
+
+  static {
+    markCallable(this.prototype, ["pendingExecutions", "approveExecution", "rejectExecution"]);
+  }
+
   readonly #modules: Modules;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
+    installWorkspace(this, ctx.storage);
     this.#modules = compose(createAgentHost(this, ctx.storage), {
       loop: this.#loopAgent(),
       onChatError: (error, context) => this.onChatError(error, context),
@@ -80,7 +120,22 @@ export class Think<
       messageConcurrency: () => this.messageConcurrency,
       hydrationByteBudget: () => this.hydrationByteBudget,
       mediaEviction: () => this.mediaEviction,
-      attachments: () => attachmentFiles(this)
+      configureSession: (session) => this.configureSession(session),
+      executionRuntime: () => this.#executionRuntime(),
+      attachments: () => attachmentFiles(this),
+      recovery: {
+        setting: () => this.chatRecovery,
+        hook: (context) => this.onChatRecovery(context),
+        stallTimeoutMs: () => this.chatStreamStallTimeoutMs
+      },
+      overflow: {
+        setting: () => this.contextOverflow,
+        compact: (reason) => this._compactHistory(reason),
+        classify: () =>
+          this.classifyChatError === Think.prototype.classifyChatError
+            ? undefined
+            : (error, context) => this.classifyChatError(error, context)
+      }
     });
     installChat(this, this.#modules.handlers);
   }
@@ -99,9 +154,17 @@ export class Think<
     return DEFAULT_SYSTEM_PROMPT;
   }
 
-  /** The tools the model may call. Default: none. */
+  /** The tools the model may call besides those of the workspace; of two with one name this one counts. Default: none. */
   getTools(): ToolSet {
     return {};
+  }
+
+  /**
+   * Adds context blocks, compaction and a cached prompt to the session. Called when the agent starts and when another session becomes
+   * active. Default: returns it as it is.
+   */
+  configureSession(session: Session): Session | Promise<Session> {
+    return session;
   }
 
   /** Before the model is asked. Sees the assembled request; what it returns overrides it for this turn. */
@@ -135,6 +198,51 @@ export class Think<
     if (stage !== "parse")
       console.error(`[Think] A turn of ${this.constructor.name} failed (${stage} stage):`, error);
     return error;
+  }
+
+  /** The active session: the tree of messages, context blocks, compaction, search. */
+  get session(): Session {
+    return this.#modules.session.current;
+  }
+
+  /** Before an interrupted turn is carried on. Decides whether its partial answer is kept and whether it goes on. Default: both. */
+  onChatRecovery(
+    _context: ChatRecoveryContext
+  ): ChatRecoveryOptions | void | Promise<ChatRecoveryOptions | void> {
+    return {};
+  }
+
+  /**
+   * What kind of failure an error of the model is. Asked only while `contextOverflow.reactive` is on; `context_overflow` compacts the
+   * history and runs the turn again. Default: says nothing. `defaultContextOverflowClassifier` knows the common providers.
+   */
+  classifyChatError(
+    _error: unknown,
+    _context?: { readonly stage: "stream"; readonly requestId: string }
+  ): ChatErrorClassification | void {}
+
+  /** Keeps a value that `onChatRecovery` gets as `recoveryData` when the running turn is interrupted. In a fiber: the fiber's own. */
+  override stash(data: unknown): void {
+    if (!isWithinTurn() || !this.#modules.stash(data)) super.stash(data);
+  }
+
+  override runFiber<Result>(name: string, work: (context: FiberContext) => Promise<Result>): Promise<Result> {
+    return super.runFiber(name, (context) => outsideTurns(() => work(context)));
+  }
+
+  /** Called by a schedule: carries an interrupted turn on. @internal */
+  async _chatRecoveryContinue(payload: unknown, schedule?: { readonly id: string }): Promise<void> {
+    return this.#modules.recovery.attempt("continue", payload, schedule?.id);
+  }
+
+  /** Called by a schedule: asks the interrupted question again. @internal */
+  async _chatRecoveryRetry(payload: unknown, schedule?: { readonly id: string }): Promise<void> {
+    return this.#modules.recovery.attempt("retry", payload, schedule?.id);
+  }
+
+  /** Called by a schedule: looks for an interrupted turn again after that failed. @internal */
+  async _chatRecoveryDetect(): Promise<void> {
+    return this.#modules.recovery.detect();
   }
 
   /** The conversation in memory, oldest first. This is the live list: read it, do not change it. */
@@ -199,6 +307,21 @@ export class Think<
     return this.#modules.clientTools.waitUntilStable(options);
   }
 
+  /** Calls in code that wait for a person, with full arguments, newest execution first. Callable by clients. */
+  async pendingExecutions(executionId?: string): Promise<PendingAction[]> {
+    return this.#modules.executions.pending(executionId);
+  }
+
+  /** Runs the call that waits and the rest of the code; the outcome replaces the pause and the model goes on. Callable by clients. */
+  async approveExecution(executionId: string): Promise<ExecutionOutcome> {
+    return this.#modules.executions.approve(executionId, callingConnection());
+  }
+
+  /** Refuses the call that waits, which ends its execution. Callable by clients. */
+  async rejectExecution(executionId: string, reason?: string): Promise<ExecutionOutcome> {
+    return this.#modules.executions.reject(executionId, reason, callingConnection());
+  }
+
   /** Stops one turn. */
   protected abortRequest(requestId: string, _reason?: string): void {
     this.#modules.turns.cancel(requestId);
@@ -251,9 +374,39 @@ export class Think<
     return failInterruptedPart(part);
   }
 
+  /** Shortens the stored history because of the model's context window, with the session's compaction function. */
+  protected async _compactHistory(
+    reason: "reactive" | "proactive"
+  ): Promise<{ readonly shortened: boolean } | null> {
+    return (await this.session.attemptCompaction(reason)).report;
+  }
+
   /** Wraps the stream of every inference run; for tests. Default: unchanged. */
   protected _transformInferenceResult(result: StreamableResult): StreamableResult {
     return result;
+  }
+
+  #ownTools(): ToolSet {
+    const scope = {
+      ctx: this.ctx,
+      adopt: (runtime: unknown) => void Object.assign(this, { codemode: runtime })
+    };
+    return withAgentScope(scope, () => this.getTools());
+  }
+
+  /** After a wake nobody has asked for the tools yet; asking makes the runtime. */
+  #executionRuntime(): ExecutionRuntime | undefined {
+    try {
+      if (!this.codemode) this.#ownTools();
+    } catch (error) {
+      console.warn(`[Think] getTools() failed while looking for the runtime of executions:`, error);
+    }
+    return this.codemode;
+  }
+
+  /** @internal */
+  [MODULES](): Modules {
+    return this.#modules;
   }
 
   #loopAgent(): LoopAuthor {
@@ -261,7 +414,10 @@ export class Think<
     return {
       model: () => this.getModel(),
       systemPrompt: () => this.getSystemPrompt(),
-      tools: () => ({ agent: this.getTools() }),
+      tools: () => ({
+        workspace: createWorkspaceTools(this.workspace, { bash: this.workspaceBash }),
+        agent: this.#ownTools()
+      }),
       maxSteps: () => this.maxSteps,
       sendReasoning: () => this.sendReasoning,
       waitForMcp: () => this.waitForMcpConnections,
@@ -276,4 +432,9 @@ export class Think<
       transformResult: (result) => this._transformInferenceResult(result)
     };
   }
+}
+
+/** The socket whose call is being answered, if it came through one. */
+function callingConnection(): string | null {
+  return getCurrentAgent().connection?.id ?? null;
 }

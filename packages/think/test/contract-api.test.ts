@@ -14,6 +14,7 @@ import {
 import type { UIMessage } from "ai";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { newAgent, recorder, texts } from "./contract-api-support";
+import { WORKSPACE_TOOLS } from "./workspace-names";
 
 const answer = (id: string, parts: readonly Record<string, unknown>[]): UIMessage => ({
   id,
@@ -190,7 +191,7 @@ describe("§8 turns that code asks for", () => {
       [{ page: 1 }, false],
       [undefined, false]
     ]);
-    expect(model.calls[1]?.toolNames).toEqual([]);
+    expect(model.calls[1]?.toolNames).toEqual([...WORKSPACE_TOOLS]);
     const warnings = warn.mock.calls.filter(([line]) =>
       String(line).includes("chat() no longer accepts options.tools")
     );
@@ -241,7 +242,8 @@ describe("§8 turns that code asks for", () => {
     );
     expect(results.map(({ status }) => status)).toEqual(["completed", "completed"]);
     expect(new Set(results.map(({ requestId }) => requestId)).size).toBe(2);
-    expect(model.calls.map(({ toolNames }) => toolNames)).toEqual([["ask"], ["ask"], ["ask"]]);
+    const tools = [...WORKSPACE_TOOLS, "ask"];
+    expect(model.calls.map(({ toolNames }) => toolNames)).toEqual([tools, tools, tools]);
     expect(bodies).toEqual([{ page: 1 }, { page: 1 }, { page: 1 }]);
     expect(texts(await stub().getMessages())).toEqual(["Hi", "one", "2", "two", "3", "three"]);
   });

@@ -4,6 +4,7 @@ import { getCurrentAgent } from "agents";
 import { describe, expect, it } from "vitest";
 import { newAgent, responses, silent, streamOf, texts } from "./contract-wire-support";
 import { useTurnModel } from "./worker/turn-agents";
+import { WORKSPACE_TOOLS } from "./workspace-names";
 
 describe("turns (§3, §4)", () => {
   it("§3.1 run one at a time and in order, whatever door they came through", async () => {
@@ -116,9 +117,9 @@ describe("turns (§3, §4)", () => {
     hold.open();
     await Promise.all([first.done, second.done, third.done]);
     expect(seen).toEqual([
-      [{ page: 1 }, ["a"]],
-      [{ page: 2 }, ["b"]],
-      [undefined, []]
+      [{ page: 1 }, [...WORKSPACE_TOOLS, "a"]],
+      [{ page: 2 }, [...WORKSPACE_TOOLS, "b"]],
+      [undefined, [...WORKSPACE_TOOLS]]
     ]);
   });
 
@@ -172,9 +173,9 @@ describe("turns (§3, §4)", () => {
   });
 
   it("§4.4.18 that cannot even begin end with an error, and the object goes on", async () => {
-    const { client, stub } = await newAgent(["never", "next"]);
+    const { client, stub } = await newAgent(["first", "never", "next"]);
     const table = "cf_ai_chat_stream_metadata";
-    await client.resume();
+    await client.chat("Hello").done;
     await runInAgent(stub(), (_agent, { storage }) => {
       storage.sql.exec(
         `CREATE TRIGGER refuse BEFORE INSERT ON ${table} BEGIN SELECT RAISE(ABORT, 'disk full'); END`

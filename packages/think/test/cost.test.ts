@@ -11,6 +11,7 @@ import {
   type Script
 } from "@cloudflare/think/testing";
 import { describe, expect, it } from "vitest";
+import { newLab } from "./recovery-support";
 import { useModel } from "./worker/chat-agents";
 
 let counter = 0;
@@ -60,6 +61,19 @@ describe("rows", () => {
     const ours = await born("ChatAgent");
     expect(ours.totalWritten - base.totalWritten).toBeLessThanOrEqual(10);
   });
+});
+
+it("row 1, 2: recovery costs a watched turn no row, written or read", async () => {
+  const cost = async (chatRecovery: boolean) => {
+    const { connect, stub } = newLab(["warm up", words(1_000)], { chatRecovery });
+    const client = await connect();
+    await client.chat("Hi").done;
+    return countRowsOf(stub(), () => client.chat("1,000").done);
+  };
+  const without = await cost(false);
+  const withRecovery = await cost(true);
+  expect(withRecovery.totalWritten).toBe(without.totalWritten);
+  expect(withRecovery.totalRead).toBe(without.totalRead);
 });
 
 describe("replay", () => {

@@ -8,6 +8,7 @@ import { createHooks } from "../src/loop/hooks";
 import { streamModel } from "../src/loop/sdk";
 import { newLoop } from "./loop-support";
 import { addTool } from "./worker/loop-agents";
+import { WORKSPACE_TOOLS } from "./workspace-names";
 
 const answered = (id: string, parts: readonly Record<string, unknown>[]): UIMessage => ({
   id,
@@ -30,7 +31,9 @@ describe("§9.1 assembly", () => {
     });
     const clientTools = [{ name: "add", description: "Adds in the client.", parameters: { type: "object" } }];
     const first = await setup.client.chat("Hi", { clientTools }).done;
-    expect(setup.model.calls[0]?.tools).toMatchObject([{ name: "add", description: "Adds in the client." }]);
+    expect(setup.model.calls[0]?.tools?.slice(WORKSPACE_TOOLS.length)).toMatchObject([
+      { name: "add", description: "Adds in the client." }
+    ]);
     expect(first.chunks.some((chunk) => chunk.type === "tool-output-available")).toBe(false);
     const second = await setup.client.chat("Again", { clientTools, body: { override: true } }).done;
     expect(second.chunks).toContainEqual(
@@ -232,9 +235,10 @@ describe("§9.4 beforeTurn", () => {
     });
     await client.chat("Hi", { body: { file: "a.ts" } }).done;
     await runInAgent(stub(), async (agent) => void (await agent.carryOn({ again: true })));
+    const tools = [...WORKSPACE_TOOLS, "add"];
     expect(seen).toEqual([
-      { roles: ["user"], tools: ["add"], continuation: false, body: { file: "a.ts" } },
-      { roles: ["user", "assistant"], tools: ["add"], continuation: true, body: { again: true } }
+      { roles: ["user"], tools, continuation: false, body: { file: "a.ts" } },
+      { roles: ["user", "assistant"], tools, continuation: true, body: { again: true } }
     ]);
   });
 

@@ -12,6 +12,7 @@ import type {
 } from "../src/public-types";
 import { newLoop } from "./loop-support";
 import { addTool, type AddInput, type LoopSetup } from "./worker/loop-agents";
+import { WORKSPACE_TOOLS } from "./workspace-names";
 
 const callAdd = toolCall("add", { a: 2, b: 3 }, { id: "call-add" });
 
@@ -157,7 +158,7 @@ describe("§9.5 beforeToolCall", () => {
     expect(chunks).toContainEqual(
       expect.objectContaining({ type: "tool-output-available", output: "answered" })
     );
-    expect(shown).toEqual(["ask"]);
+    expect(shown).toEqual([...WORKSPACE_TOOLS, "ask"]);
   });
 });
 

@@ -5,6 +5,7 @@ import { expect, it, vi } from "vitest";
 import { newLoop } from "./loop-support";
 import type { LoopTestAgent } from "./worker/loop-agents";
 import type { LoopMcpServer } from "./worker/loop-mcp-server";
+import { WORKSPACE_TOOLS } from "./workspace-names";
 
 declare global {
   namespace Cloudflare {
@@ -26,7 +27,7 @@ it("§9.1.3 merges the tools of connected servers, and the gate and the hooks se
   });
   await runInAgent(stub(), async (agent) => void (await connectEcho(agent)));
   const { chunks } = await client.chat("Hi").done;
-  expect(model.calls[0]?.toolNames).toHaveLength(2);
+  expect(model.calls[0]?.toolNames).toHaveLength(WORKSPACE_TOOLS.length + 2);
   expect(JSON.stringify(chunks)).toContain("You said: hi");
   expect(seen).toEqual([[true, true]]);
 });

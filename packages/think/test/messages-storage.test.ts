@@ -95,7 +95,9 @@ describe("§6.1 the ways in", () => {
       conversation.clear();
       expect(conversation.messages).toEqual([]);
       expect(wake().conversation.messages).toEqual([]);
-      expect(rows("SELECT key FROM think_config")).toEqual([]);
+      expect(rows("SELECT leaf_id, path_count FROM assistant_sessions")).toEqual([
+        { leaf_id: null, path_count: 0 }
+      ]);
       conversation.append([user("u", "again")]);
       expect(wake().conversation.messages).toEqual([user("u", "again")]);
     }));

@@ -273,7 +273,7 @@ describe("the workspace tools on the stock workspace", () => {
     }));
 });
 
-describe("what the tools cost", () => {
+describe("performance rows 9 and 13: what the tools cost", () => {
   it("ten writes and ten reads stay below the goal of an agentic turn", () =>
     inLab(async ({ workspace, costOf }) => {
       const { read, write } = createWorkspaceTools(workspace);
@@ -313,12 +313,29 @@ describe("what the tools cost", () => {
       const narrow = await costOf(() => grep.execute({ query: "needle", include: "/other/**" }));
       expect(narrow.rowsRead).toBeLessThanOrEqual(5);
       expect((await costOf(() => list.execute({}))).rowsRead).toBeLessThanOrEqual(10);
+      // A sorted page of one large directory needs its names: each row once, in one statement.
+      const page = await costOf(() => list.execute({ path: "/many" }));
+      expect(page.rowsRead).toBeLessThanOrEqual(10_100);
+      expect(page).toMatchObject({ statements: 1, rowsWritten: 0 });
       expect((await costOf(() => find.execute({ pattern: "/other/*.md" }))).rowsRead).toBeLessThanOrEqual(5);
       const wide = await costOf(async () =>
         expect(await find.execute({ pattern: "**/f99*.txt" })).toMatchObject({ count: 111 })
       );
       expect(wide.rowsRead).toBeLessThanOrEqual(10_100);
       expect(wide.statements).toBeLessThanOrEqual(12);
+    }));
+
+  it("list gives the stock workspace's order, page by page", () =>
+    inLab(async ({ workspace }) => {
+      for (const name of ["b", "a", "\u{1F600}", "\uFF5E", "Z", "ä", "ab", "a b"])
+        await workspace.writeFile(`/${name}`, "x");
+      await workspace.mkdir("/zz");
+      const { list } = createWorkspaceTools(workspace);
+      const expected = (await workspace.readDir("/")).map(({ name, type }) =>
+        type === "directory" ? `${name}/` : `${name} (1 B)`
+      );
+      const pages = await Promise.all([0, 4, 8].map((offset) => list.execute({ limit: 4, offset })));
+      expect(pages.flatMap((page) => ("entries" in page ? page.entries : []))).toEqual(expected);
     }));
 
   it("bash true on 1,000 files costs nothing, and a script pays for what it touches", () =>
@@ -358,7 +375,7 @@ describe("what the tools cost", () => {
     }));
 });
 
-describe("bash in workerd", () => {
+describe("§2 bash in workerd", () => {
   const run = (script: string, options: WorkspaceToolsOptions & { bash?: object } = {}) =>
     inLab(async ({ workspace }) => {
       await workspace.writeFile("/a.txt", "alpha\nbeta\n");
@@ -400,6 +417,18 @@ describe("bash in workerd", () => {
     expect(output).toMatchObject({ exitCode: 124, stderr: expect.stringContaining("time-out") });
     expect(output.files).toContain("/kept");
   });
+
+  it("shows scripts the dates of the workspace's files", () =>
+    inLab(async ({ workspace }, sql) => {
+      await workspace.writeFile("/old", "x");
+      await workspace.writeFile("/new", "x");
+      sql.exec("UPDATE cf_workspace_default SET modified_at = unixepoch('2020-02-03') WHERE path = '/old'");
+      const { bash } = createWorkspaceTools(workspace);
+      const script = "[ /new -nt /old ] && echo newer; ls -l /old; find / -maxdepth 1 -newer /old -type f";
+      expect(await bash.execute({ script })).toMatchObject({
+        stdout: expect.stringMatching(/^newer\n.*2020.*\n\/new\n$/)
+      });
+    }));
 
   it("has no network by default, and the one that is configured", async () => {
     expect(await run("curl https://example.com")).toMatchObject({ exitCode: 127 });

@@ -32,8 +32,10 @@ export interface ClientToolsModule {
   readonly tools: ClientTools;
   readonly updates: ToolUpdates;
   readonly continuations: Continuations;
-  /** A turn has left the stage. */
-  stageFree(): void;
+  /** Something changed that the model has to hear of, although it has had the last word. */
+  news(connectionId: string | null): void;
+  /** A turn has left the stage; `handedOver`: recovery carries it on. */
+  stageFree(handedOver: boolean): void;
   /** Every turn was ended. */
   reset(): void;
 }
@@ -49,17 +51,26 @@ export function createClientTools(parts: ClientToolsParts): ClientToolsModule {
     broadcast: (message) => broadcast(encodeFrame({ type: FRAME.messageUpdated, message }), [])
   });
 
+  let untold = false;
+  const batch = () => {
+    const state = batchOf(conversation.messages);
+    return state === "nothing" && untold ? "ready" : state;
+  };
   const continuations: Continuations = new Continuations({
     ...{ clock, ids },
     streaming: () => turns.live !== undefined,
-    batch: () => batchOf(conversation.messages),
-    run: (requestId, prepare) =>
+    batch,
+    run: (requestId, mayRun) =>
       turns.run({
         requestId,
         continuation: true,
         clientTools: context.clientTools,
         body: context.body,
-        prepare
+        prepare: () => {
+          const runs = mayRun();
+          untold &&= !runs;
+          return runs;
+        }
       }),
     offer: (connectionId) => desk.invite(connectionId),
     decline: (connectionId) => desk.decline(connectionId),
@@ -77,11 +88,18 @@ export function createClientTools(parts: ClientToolsParts): ClientToolsModule {
     tools: new ClientTools({ updates, continuations, context, stability, hasOpenQuestion: openQuestion }),
     updates,
     continuations,
-    stageFree() {
-      continuations.stageFree();
+    news(connectionId) {
+      untold = true;
+      continuations.answered(connectionId, true);
+      stability.changed();
+    },
+    stageFree(handedOver) {
+      // Recovery carries the turn on; what waits for its end goes on waiting, or the model would be asked twice.
+      if (!handedOver) continuations.stageFree();
       stability.changed();
     },
     reset() {
+      untold = false;
       continuations.reset();
       stability.changed();
     }

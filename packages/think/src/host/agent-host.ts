@@ -1,17 +1,26 @@
 /**
  * The Host over the Agents SDK base class.
  */
-import type { Agent, Connection } from "agents";
+import { isPlatformTransientError, type Agent, type Connection } from "agents";
 import type { Emit } from "../observability/events";
-import type { Clock, Ids } from "../shared/clock";
 import { errorText } from "../shared/errors/error-text";
+import { systemClock, systemIds } from "../shared/system";
+import type { KeyValue } from "../recovery/incident-store";
 import type { Sql } from "../storage/sql";
 import type { Host } from "./host";
 
 /** The members of an agent that the host uses; all public. */
 export type HostAgent = Pick<
   Agent,
-  "getConnection" | "getConnections" | "broadcast" | "keepAlive" | "parentPath" | "observability" | "name"
+  | "getConnection"
+  | "getConnections"
+  | "broadcast"
+  | "keepAlive"
+  | "parentPath"
+  | "observability"
+  | "name"
+  | "schedule"
+  | "cancelSchedule"
 >;
 
 export function createAgentHost(agent: HostAgent, storage: DurableObjectStorage): Host {
@@ -36,10 +45,35 @@ export function createAgentHost(agent: HostAgent, storage: DurableObjectStorage)
         if (!sendIfOpen(connection, frame)) open = undefined;
       }
     },
+    hasConnections() {
+      open ??= [...agent.getConnections()];
+      return open.length > 0;
+    },
     connectionsChanged() {
       open = undefined;
     },
+    kv: durableKeyValue(storage),
+    schedules: {
+      async schedule(seconds, callback, payload) {
+        // The class that has these members is not known here; the schedule calls them by name.
+        const { id } = await agent.schedule(seconds, callback as never, payload);
+        return id;
+      },
+      async cancel(scheduleId) {
+        await agent.cancelSchedule(scheduleId);
+      }
+    },
+    isTransient: isPlatformTransientError,
     keepAlive: () => agent.keepAlive()
+  };
+}
+
+function durableKeyValue({ kv }: DurableObjectStorage): KeyValue {
+  return {
+    get: (key) => kv.get(key),
+    put: (key, value) => kv.put(key, value),
+    delete: (key) => void kv.delete(key),
+    list: (prefix) => [...kv.list({ prefix })]
   };
 }
 
@@ -72,13 +106,3 @@ function durableSql(storage: DurableObjectStorage): Sql {
     transaction: (work) => storage.transactionSync(work)
   };
 }
-
-const systemClock: Clock = {
-  now: () => Date.now(),
-  setTimer(callback, ms) {
-    const timer = setTimeout(callback, ms);
-    return { cancel: () => clearTimeout(timer) };
-  }
-};
-
-const systemIds: Ids = { next: () => crypto.randomUUID() };

@@ -1,22 +1,27 @@
 /** Where media that leaves old messages is kept: the agent's workspace, when it has one. */
 import type { AttachmentFiles } from "../session/media-eviction";
 
-interface FileWriter {
+interface Files {
+  readFile(path: string): Promise<string | null>;
   writeFile(path: string, content: string): Promise<void>;
 }
 
 export function attachmentFiles(agent: object): AttachmentFiles | undefined {
   const workspace = "workspace" in agent ? agent.workspace : undefined;
-  return isFileWriter(workspace)
-    ? { write: (path, content) => workspace.writeFile(path, content) }
-    : undefined;
+  if (!isFiles(workspace)) return undefined;
+  return {
+    read: async (path) => (await workspace.readFile(path)) ?? null,
+    write: (path, content) => workspace.writeFile(path, content)
+  };
 }
 
-function isFileWriter(value: unknown): value is FileWriter {
+function isFiles(value: unknown): value is Files {
   return (
     typeof value === "object" &&
     value !== null &&
     "writeFile" in value &&
-    typeof value.writeFile === "function"
+    typeof value.writeFile === "function" &&
+    "readFile" in value &&
+    typeof value.readFile === "function"
   );
 }

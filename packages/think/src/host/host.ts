@@ -4,6 +4,8 @@
  */
 import type { Emit } from "../observability/events";
 import type { Clock, Ids } from "../shared/clock";
+import type { KeyValue } from "../recovery/incident-store";
+import type { RecoverySchedule } from "../recovery/recovery-types";
 import type { Sql } from "../storage/sql";
 
 export interface Host {
@@ -18,6 +20,13 @@ export interface Host {
   broadcast(frame: string, without: readonly string[]): void;
   /** A connection came or went. */
   connectionsChanged(): void;
+  /** Whether anybody is connected. */
+  hasConnections(): boolean;
+  /** The key-value side of the object's storage. */
+  readonly kv: KeyValue;
+  readonly schedules: RecoverySchedule;
+  /** Whether the platform lost the object in mid-air; the same call may succeed when repeated. */
+  isTransient(error: unknown): boolean;
   /** Keeps the object alive until the returned function is called. */
   keepAlive(): Promise<() => void>;
 }

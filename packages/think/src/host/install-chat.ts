@@ -4,12 +4,18 @@
  */
 import { parseSubAgentPath, type Agent } from "agents";
 
-export type ChatAgent = Pick<Agent, "onStart" | "onConnect" | "onMessage" | "onClose" | "onRequest">;
+export type ChatAgent = Pick<
+  Agent,
+  "onStart" | "onConnect" | "onMessage" | "onClose" | "onRequest" | "onFiberRecovered"
+>;
+
+/** Fibers in which the published package ran its turns; the turn itself is found by its stream. */
+const PUBLISHED_TURN = "__cf_internal_chat_turn:";
 
 /** The chat's side of the sockets and routes. */
 export interface ChatHandlers {
   /** Runs before the author's `onStart`; must not throw. */
-  start(): void;
+  start(): Promise<void>;
   connect(connectionId: string): void;
   message(connectionId: string, data: unknown): Promise<boolean>;
   disconnect(connectionId: string): void;
@@ -24,7 +30,7 @@ export function installChat(agent: ChatAgent, chat: ChatHandlers): void {
   const onRequest = agent.onRequest.bind(agent);
 
   agent.onStart = async (props) => {
-    chat.start();
+    await chat.start();
     return onStart(props);
   };
 
@@ -42,6 +48,10 @@ export function installChat(agent: ChatAgent, chat: ChatHandlers): void {
     chat.disconnect(connection.id);
     return onClose(connection, code, reason, wasClean);
   };
+
+  const onFiberRecovered = agent.onFiberRecovered.bind(agent);
+  agent.onFiberRecovered = async (fiber) =>
+    fiber.name.startsWith(PUBLISHED_TURN) ? undefined : onFiberRecovered(fiber);
 
   agent.onRequest = async (request) => chat.request(request.url) ?? onRequest(request);
 }

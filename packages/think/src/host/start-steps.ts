@@ -6,7 +6,11 @@ import type { Emit } from "../observability/events";
 import { errorText } from "../shared/errors/error-text";
 
 /** The steps of start-up that may fail. */
-export type StartStep = "transcript-hydration" | "scheduled-task-reconcile" | "durable-work-recovery";
+export type StartStep =
+  | "session-configuration"
+  | "transcript-hydration"
+  | "scheduled-task-reconcile"
+  | "durable-work-recovery";
 
 /** A step of the last start-up that failed. */
 export interface OnStartDegradation {
@@ -27,13 +31,17 @@ export class StartSteps {
     return this.#failed;
   }
 
-  attempt(step: StartStep, work: () => void): void {
+  async attempt(step: StartStep, work: () => void | Promise<void>): Promise<void> {
     try {
-      work();
+      await work();
     } catch (error) {
-      this.#failed.push({ step, error });
-      console.error(`[Think] Start-up goes on without ${step}: ${errorText(error)}`, error);
-      this.#emit("chat:onstart:degraded", { step, error: errorText(error) });
+      this.#degrade(step, error);
     }
+  }
+
+  #degrade(step: StartStep, error: unknown): void {
+    this.#failed.push({ step, error });
+    console.error(`[Think] Start-up goes on without ${step}: ${errorText(error)}`, error);
+    this.#emit("chat:onstart:degraded", { step, error: errorText(error) });
   }
 }

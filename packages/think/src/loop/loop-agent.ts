@@ -8,6 +8,7 @@ import type { ClientToolExecutor } from "./client-tools";
 import type { AgentHooks, StreamableResult } from "./hook-types";
 import type { HookObserver } from "./hooks";
 import type { RepairPart } from "./repair-transcript";
+import type { StepLimits } from "./step-guard";
 import type { ToolSources } from "./tool-merge";
 
 /** Whether and how long a turn waits for MCP servers; the timeout is in ms. */
@@ -42,6 +43,12 @@ export interface LoopAuthor {
 
 export interface LoopAgent extends LoopAuthor {
   readonly emit: Emit;
+  /** Takes the names of tools whose calls may be made again without harm. Called once per turn, before the model. */
+  repeatable(names: ReadonlySet<string>): void;
+  /** The limits at which a history is compacted in mid-turn. Undefined: never. */
+  stepLimits(): StepLimits | undefined;
+  /** Shortens the stored history. Null: there was nothing to do. */
+  compact(): Promise<{ readonly shortened: boolean } | null>;
   /** Stores messages that were repaired and tells the clients. Called only when there are some. */
   saveRepaired(messages: readonly UIMessage[]): void;
 }

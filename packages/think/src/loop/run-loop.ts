@@ -12,6 +12,7 @@ import type { LoopAgent, LoopInput } from "./loop-agent";
 import { LOOP_LIMITS } from "../shared/limits";
 import { repairTranscript } from "./repair-transcript";
 import { streamModel, toModelMessages, type ModelStream } from "./sdk";
+import { createStepGuard, type StepGuard } from "./step-guard";
 import { FINAL_ANSWER_TOOL } from "./tool-gate";
 import { mergeTools, type ToolSources } from "./tool-merge";
 import { truncateOlderMessages } from "./truncate-messages";
@@ -45,12 +46,38 @@ export async function runLoop(agent: LoopAgent, input: LoopInput): Promise<Model
   // A turn that was cancelled meanwhile is over; the model must not be asked for nobody.
   input.signal.throwIfAborted();
   const turnTools = config.tools ? mergeTools({ ...sources, turn: config.tools }) : tools;
-  return start(agent, input, hooks, config, {
+  agent.repeatable(repeatable(turnTools, sources.workspace));
+  const prompt = {
     model: config.model ? checkModel(config.model, "beforeTurn()") : model,
     system: config.system ?? withCapabilityBlock(basePrompt, Object.keys(turnTools)),
     messages: endingWithUser(config.messages ?? messages),
     tools: turnTools
-  });
+  };
+  return start(agent, input, hooks, config, prompt);
+}
+
+/** Captured after the overrides of `beforeTurn`: what the run began with is what a compaction may replace. */
+function stepGuard(agent: LoopAgent, input: LoopInput, prompt: Prompt): StepGuard | undefined {
+  const limits = agent.stepLimits();
+  return (
+    limits &&
+    createStepGuard({
+      limits,
+      compact: () => agent.compact(),
+      assemble: async () => endingWithUser(await promptMessages(agent, input.messages(), prompt.tools)),
+      baseline: prompt.messages.length,
+      emit: agent.emit
+    })
+  );
+}
+
+/** Calls of these with the same input change nothing more. `edit`, `delete` and `bash` are not among them. */
+const REPEATABLE: ReadonlySet<string> = new Set(["read", "write", "list", "find", "grep"]);
+
+/** A tool of that name from elsewhere may do anything. */
+function repeatable(tools: ToolSet, workspace: ToolSet = {}): ReadonlySet<string> {
+  const own = (name: string) => REPEATABLE.has(name) && tools[name] === workspace[name];
+  return new Set(Object.keys(workspace).filter(own));
 }
 
 interface Prompt {
@@ -71,6 +98,7 @@ function start(
     ...prompt,
     config,
     hooks,
+    guard: stepGuard(agent, input, prompt),
     maxSteps: config.maxSteps ?? agent.maxSteps(),
     sendReasoning: config.sendReasoning ?? agent.sendReasoning(),
     signal: input.signal,

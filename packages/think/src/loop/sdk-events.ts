@@ -12,12 +12,14 @@ import type {
   ToolCallResultContext
 } from "./hook-types";
 import type { Hooks } from "./hooks";
+import type { StepGuard } from "./step-guard";
 import { FINAL_ANSWER_TOOL, ToolGate } from "./tool-gate";
 
 export interface RunOptions {
   readonly tools: ToolSet;
   readonly hooks: Hooks;
   readonly signal: AbortSignal;
+  readonly guard?: StepGuard | undefined;
 }
 
 interface ToolStarted {
@@ -52,7 +54,7 @@ const CHUNKS: ReadonlySet<string> = new Set<ChunkPart["type"]>([
 ]);
 
 /** The tools behind their gate, and the callbacks to pass to the SDK along with them. */
-export function createRun({ tools, hooks, signal }: RunOptions): Record<string, unknown> {
+export function createRun({ tools, hooks, signal, guard }: RunOptions): Record<string, unknown> {
   const { beforeStep, afterToolCall, onStepFinish, onChunk } = hooks;
   let stepNumber: number | undefined;
   let stepContext: unknown;
@@ -60,11 +62,13 @@ export function createRun({ tools, hooks, signal }: RunOptions): Record<string, 
 
   const prepareStep = async (options: PrepareStepContext) => {
     ({ stepNumber } = options);
-    if (!beforeStep) return {};
+    const guarded = await guard?.(options);
+    const shorter = guarded ? { messages: guarded } : {};
+    if (!beforeStep) return shorter;
     const steps = options.steps.map(withFlatUsage);
-    const config = await beforeStep({ ...options, steps, experimental_context: stepContext });
+    const config = await beforeStep({ ...options, ...shorter, steps, experimental_context: stepContext });
     stepContext = config?.experimental_context ?? stepContext;
-    return config ?? {};
+    return { ...shorter, ...config };
   };
 
   const finished = async (event: ToolFinished | ToolEnded) => {

@@ -16,6 +16,7 @@ import { errorText } from "../shared/errors/error-text";
 import type { StreamableResult } from "./hook-types";
 import type { Hooks } from "./hooks";
 import { createRun } from "./sdk-events";
+import type { StepGuard } from "./step-guard";
 import type { CallSettings, TurnConfig } from "./turn-config";
 
 export interface ModelCall {
@@ -29,6 +30,8 @@ export interface ModelCall {
   /** The turn's overrides; what the fields above cover is taken from there. */
   readonly config: TurnConfig;
   readonly hooks: Hooks;
+  /** Looks after the context window before each step. */
+  readonly guard?: StepGuard | undefined;
   readonly transformResult: (result: StreamableResult) => StreamableResult;
 }
 

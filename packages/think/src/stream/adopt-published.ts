@@ -17,12 +17,16 @@ export interface AdoptedStream {
   readonly bodies: readonly string[];
 }
 
+/** The columns of the metadata table; none when there is no table. */
+export function streamColumns(sql: Sql): readonly string[] {
+  return sql
+    .exec<{ name: string }>("SELECT name FROM pragma_table_info('cf_ai_chat_stream_metadata')")
+    .map(({ name }) => name);
+}
+
 /** Whether the metadata table is of the published layout. Our own has the column `slot`. */
-export function isPublishedLayout(sql: Sql): boolean {
-  const columns = sql.exec<{ name: string }>(
-    "SELECT name FROM pragma_table_info('cf_ai_chat_stream_metadata')"
-  );
-  return columns.length > 0 && columns.every(({ name }) => name !== "slot");
+export function isPublishedLayout(columns: readonly string[]): boolean {
+  return columns.length > 0 && !columns.includes("slot");
 }
 
 /** Takes the unfinished stream out and removes the tables. */

@@ -18,6 +18,7 @@ const store: StreamStore = {
     rows
       .filter((row) => row.streamId === streamId)
       .flatMap((row) => JSON.parse(row.body) as UIMessageChunk[]),
+  countRows: (streamId) => rows.filter((row) => row.streamId === streamId).length,
   clear: () => {
     rows = [];
     saved = null;
@@ -71,6 +72,16 @@ describe("§2.4 what is streamed reaches storage", () => {
     expect(JSON.parse(rows[1]?.body ?? "")).toEqual([delta("b"), { type, toolCallId: "c" }]);
   });
 
+  it("not for a call that may be made again, but at once for its outcome", () => {
+    stream.repeat(new Set(["read"]));
+    send(delta("a"), { type: "tool-input-available", toolCallId: "c", toolName: "read" });
+    expect(rows).toHaveLength(1);
+    send({ type: "tool-input-available", toolCallId: "d", toolName: "pay" });
+    expect(rows).toHaveLength(2);
+    send({ type: "tool-output-available", toolCallId: "c" });
+    expect(rows).toHaveLength(3);
+  });
+
   it("except a chunk that no row can hold, with a warning (§2.3)", () => {
     const warned = vi.spyOn(console, "warn").mockImplementation(() => undefined);
     send(delta("a"), { type: "data-huge", data: "x".repeat(LIMITS.streamChunkBytes) });
@@ -112,5 +123,35 @@ describe("§2.2 the record", () => {
     stream.clear();
     expect(stream.record).toBeNull();
     expect(stream.chunks()).toEqual([]);
+  });
+});
+
+describe("durability §3.4 the counter of durable work", () => {
+  it("counts stored rows, goes on across streams, and a rebuilt or finished stream leaves it where it was (trap 4)", () => {
+    expect(stream.progress).toBe(0);
+    send({ type: "start" }, delta("a"));
+    expect(stream.progress).toBe(1);
+    const woken = new ResumableStream({ store, now: () => time });
+    expect(woken.progress).toBe(1);
+    woken.chunks();
+    woken.finish({ status: "completed" });
+    expect(woken.progress).toBe(1);
+    woken.start({ streamId: "s2", requestId: "r2", messageId: "m2", continuation: false });
+    expect(woken.progress).toBe(1);
+    woken.addProgress();
+    expect(woken.progress).toBe(2);
+  });
+
+  it("begins where the published package's stood", () => {
+    saved = null;
+    expect(new ResumableStream({ store, now: () => time, initialProgress: () => 57 }).progress).toBe(57);
+  });
+
+  it("a stream that starts over keeps its positions and forgets its rows", () => {
+    send({ type: "start" }, delta("cut"));
+    stream.restart("again");
+    expect(stream.chunks()).toEqual([]);
+    expect(stream.append(delta("whole") as UIMessageChunk, JSON.stringify(delta("whole")))).toBe(2);
+    expect(stream.chunks()).toEqual([delta("whole")]);
   });
 });

@@ -16,6 +16,10 @@ export interface StreamStart {
   readonly requestId: string;
   readonly messageId: string;
   readonly continuation: boolean;
+  /** The message that the answer goes below, when that is not the leaf. */
+  readonly parentId?: string | undefined;
+  /** What is needed to run the turn again, as JSON. Default: it is not recovered. */
+  readonly turn?: string | undefined;
 }
 
 export type StreamEnd =
@@ -46,12 +50,20 @@ const encoder = new TextEncoder();
 export class ResumableStream {
   readonly #store: StreamStore;
   readonly #now: () => number;
+  #repeatable: ReadonlySet<string> = new Set();
+  readonly #initialProgress: () => number;
   #record: StreamRecord | null | undefined;
   #live: { readonly pack: ChunkPack; rows: number; seq: number; flushedAt: number } | undefined;
 
-  constructor(options: { readonly store: StreamStore; readonly now: () => number }) {
+  /** `initialProgress`: where the counter of durable work begins. Default: 0. */
+  constructor(options: {
+    readonly store: StreamStore;
+    readonly now: () => number;
+    readonly initialProgress?: () => number;
+  }) {
     this.#store = options.store;
     this.#now = options.now;
+    this.#initialProgress = options.initialProgress ?? (() => 0);
   }
 
   /** The running or last stream. */
@@ -69,14 +81,44 @@ export class ResumableStream {
     return this.record?.status === "streaming" ? this.record : null;
   }
 
+  /** Durable writes of streamed work so far. Counted by rows, so it costs nothing; replays and repairs do not count. */
+  get progress(): number {
+    const { record } = this;
+    if (!record) return this.#initialProgress();
+    if (record.status !== "streaming") return record.progress;
+    return record.progress + (this.#live?.rows ?? this.#store.countRows(record.id));
+  }
+
   start({ streamId, ...start }: StreamStart): void {
-    this.#save({ id: streamId, ...start, status: "streaming", error: null });
+    const facts = { progress: this.progress, createdAt: this.#now() };
+    this.#save({ id: streamId, ...start, ...facts, status: "streaming", error: null });
     this.#live = {
       pack: new ChunkPack({ merge: !start.continuation }),
       rows: 0,
       seq: 0,
       flushedAt: -Infinity
     };
+  }
+
+  /** Drops what was streamed so far and goes on from nothing; positions go on counting, because clients compare them. */
+  restart(streamId: string): void {
+    const { record } = this;
+    const live = this.#live;
+    if (!record || !live) return;
+    this.#save({ ...record, id: streamId, progress: this.progress });
+    live.pack.clear();
+    live.rows = 0;
+    live.flushedAt = -Infinity;
+  }
+
+  /** Keeps what the author wants to find again when the running turn is interrupted. */
+  stash(json: string): void {
+    if (this.record && this.#live) this.#save({ ...this.record, stash: json });
+  }
+
+  /** Work that is durable elsewhere, such as in a child, counts too. */
+  addProgress(): void {
+    if (this.record) this.#save({ ...this.record, progress: this.record.progress + 1 });
   }
 
   /** Takes one chunk in; returns its position in the stream. */
@@ -106,18 +148,20 @@ export class ResumableStream {
 
   /** Ends the stream. What is still buffered is dropped: the caller has stored the message, under `messageId` (I3). */
   finish(end: StreamEnd, messageId?: string): void {
-    const record = this.record;
+    const { record, progress } = this;
     this.#live = undefined;
     if (!record) return;
     const outcome =
       end.status === "error" ? { error: end.error } : { error: null, aborted: end.aborted ?? false };
-    this.#save({ ...record, ...outcome, messageId: messageId ?? record.messageId, status: end.status });
+    const facts = { messageId: messageId ?? record.messageId, progress, turn: null, stash: null };
+    this.#save({ ...record, ...outcome, ...facts, status: end.status });
   }
 
   /** Records that a request failed before it had a stream, so that a reconnecting client learns of it. */
   fail(failure: StreamStart, error: string): void {
     const { streamId, ...start } = failure;
-    this.#save({ id: streamId, ...start, status: "error", error });
+    const facts = { progress: this.progress, createdAt: this.#now() };
+    this.#save({ id: streamId, ...start, ...facts, status: "error", error });
   }
 
   /** A new request was accepted: an earlier failure is history. */
@@ -140,8 +184,18 @@ export class ResumableStream {
     this.#live = undefined;
   }
 
+  /** Tools whose calls need not be on record before they run: after a crash the model just makes them again. */
+  repeat(toolNames: ReadonlySet<string>): void {
+    this.#repeatable = toolNames;
+  }
+
+  #isDurable(chunk: UIMessageChunk): boolean {
+    if (chunk.type === "tool-input-available" && this.#repeatable.has(chunk.toolName)) return false;
+    return DURABLE.has(chunk.type);
+  }
+
   #mustFlush(chunk: UIMessageChunk, live: { readonly pack: ChunkPack; readonly flushedAt: number }): boolean {
-    if (DURABLE.has(chunk.type) || live.pack.chars >= LIMITS.streamFlushChars) return true;
+    if (this.#isDurable(chunk) || live.pack.chars >= LIMITS.streamFlushChars) return true;
     return !OPENING.has(chunk.type) && this.#now() - live.flushedAt >= LIMITS.streamFlushMs;
   }
 

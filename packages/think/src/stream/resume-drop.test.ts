@@ -12,9 +12,17 @@ const message: UIMessage = {
 
 it("§2.6, trap 4: a socket that is lost during the replay of a failure gets no end, and its next visit repeats everything", () => {
   const record: StreamRecord = {
-    ...{ id: "s", requestId: "r", messageId: "m", status: "error", continuation: false, error: "boom" }
+    ...{ id: "s", requestId: "r", messageId: "m", status: "error", continuation: false, error: "boom" },
+    ...{ progress: 0, createdAt: 0 }
   };
-  const store = { load: () => record, save() {}, writeRow() {}, chunks: () => [], clear() {} };
+  const store = {
+    load: () => record,
+    save() {},
+    writeRow() {},
+    chunks: () => [],
+    countRows: () => 0,
+    clear() {}
+  };
   const sent: string[] = [];
   let room = 2;
   const desk = new ResumeDesk(new ResumableStream({ store, now: () => 0 }), {

@@ -44,6 +44,7 @@ function memoryStore(): StreamStore {
       [...rows].flatMap(([index, row]) =>
         index < count && row.streamId === streamId ? (JSON.parse(row.body) as UIMessageChunk[]) : []
       ),
+    countRows: (streamId) => [...rows.values()].filter((row) => row.streamId === streamId).length,
     clear: () => {
       record = null;
       rows.clear();

@@ -11,7 +11,7 @@
 import type { UIMessageChunk } from "ai";
 import { lazyTable } from "../storage/lazy-table";
 import type { Sql } from "../storage/sql";
-import { isPublishedLayout, takePublishedStream } from "./adopt-published";
+import { isPublishedLayout, streamColumns, takePublishedStream } from "./adopt-published";
 import { unpackChunks } from "./chunk-packing";
 
 export type StreamStatus = "streaming" | "completed" | "error";
@@ -28,6 +28,16 @@ export interface StreamRecord {
   readonly error: string | null;
   /** Whether a completed stream was stopped. The stored status knows no such end; those who come back must still be told. */
   readonly aborted?: boolean;
+  /** The message that the answer goes below, when that is not the leaf. */
+  readonly parentId?: string | undefined;
+  /** What is needed to run the turn again, as JSON; only while it runs. */
+  readonly turn?: string | null | undefined;
+  /** What the author stashed during the turn, as JSON; only while it runs. */
+  readonly stash?: string | null;
+  /** Durable writes of streamed work before this stream; once it has ended, its own included. */
+  readonly progress: number;
+  /** When the stream began, in ms. */
+  readonly createdAt: number;
 }
 
 export interface StreamStore {
@@ -39,6 +49,8 @@ export interface StreamStore {
   writeRow(streamId: string, index: number, body: string): void;
   /** All stored chunks of a stream, in order. `rows`, when known, spares reading what an earlier, longer stream left. */
   chunks(streamId: string, rows?: number): UIMessageChunk[];
+  /** How many rows of a stream are stored. */
+  countRows(streamId: string): number;
   /** Forgets the stream and all rows. */
   clear(): void;
 }
@@ -53,8 +65,15 @@ const METADATA = `CREATE TABLE IF NOT EXISTS cf_ai_chat_stream_metadata (
   message_id TEXT,
   is_continuation INTEGER,
   error_message TEXT,
-  is_aborted INTEGER NOT NULL DEFAULT 0
+  is_aborted INTEGER NOT NULL DEFAULT 0,
+  parent_id TEXT,
+  turn TEXT,
+  stash TEXT,
+  progress INTEGER NOT NULL DEFAULT 0
 )`;
+
+/** Columns that tables of earlier builds lack. */
+const ADDED = ["parent_id TEXT", "turn TEXT", "stash TEXT", "progress INTEGER NOT NULL DEFAULT 0"];
 
 const CHUNKS = `CREATE TABLE IF NOT EXISTS cf_ai_chat_stream_chunks (
   chunk_index INTEGER PRIMARY KEY,
@@ -64,12 +83,12 @@ const CHUNKS = `CREATE TABLE IF NOT EXISTS cf_ai_chat_stream_chunks (
 )`;
 
 const SAVE = `INSERT INTO cf_ai_chat_stream_metadata
-  (slot, id, request_id, status, created_at, completed_at, message_id, is_continuation, error_message, is_aborted)
-  VALUES (0, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-  ON CONFLICT (slot) DO UPDATE SET id = excluded.id, request_id = excluded.request_id, status = excluded.status,
-    created_at = CASE WHEN id = excluded.id THEN created_at ELSE excluded.created_at END,
-    completed_at = excluded.completed_at, message_id = excluded.message_id,
-    is_continuation = excluded.is_continuation, error_message = excluded.error_message, is_aborted = excluded.is_aborted`;
+  (slot, id, request_id, status, created_at, completed_at, message_id, is_continuation, error_message, is_aborted,
+   parent_id, turn, stash, progress)
+  VALUES (0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (slot) DO UPDATE SET id = excluded.id, request_id = excluded.request_id, status = excluded.status, created_at = excluded.created_at, completed_at = excluded.completed_at, message_id = excluded.message_id,
+    is_continuation = excluded.is_continuation, error_message = excluded.error_message, is_aborted = excluded.is_aborted, parent_id = excluded.parent_id,
+    turn = excluded.turn, stash = excluded.stash, progress = excluded.progress`;
 
 const WRITE = `INSERT INTO cf_ai_chat_stream_chunks (chunk_index, stream_id, body, created_at) VALUES (?, ?, ?, ?)
   ON CONFLICT (chunk_index) DO UPDATE SET stream_id = excluded.stream_id, body = excluded.body, created_at = excluded.created_at`;
@@ -98,6 +117,8 @@ class SqlStreamStore implements StreamStore {
   }
 
   load(): StreamRecord | null {
+    // A wake looks here; an agent that never chats must not pay for tables.
+    if (!this.#hasMetadata()) return null;
     this.#ensureMetadata();
     const row = this.#sql.exec<MetadataRow>("SELECT * FROM cf_ai_chat_stream_metadata WHERE slot = 0")[0];
     return row ? toRecord(row) : null;
@@ -123,6 +144,15 @@ class SqlStreamStore implements StreamStore {
     return stored.flatMap((row) => unpackChunks(row.body));
   }
 
+  countRows(streamId: string): number {
+    this.#ensureChunks();
+    const rows = this.#sql.exec<{ count: number }>(
+      "SELECT count(*) AS count FROM cf_ai_chat_stream_chunks WHERE stream_id = ?",
+      streamId
+    );
+    return rows[0]?.count ?? 0;
+  }
+
   clear(): void {
     this.#ensureMetadata();
     this.#ensureChunks();
@@ -131,9 +161,21 @@ class SqlStreamStore implements StreamStore {
   }
 
   #ensureMetadata(): void {
-    if (!this.#isAdopted && isPublishedLayout(this.#sql)) this.#sql.transaction(() => this.#adopt());
+    if (!this.#isAdopted) this.#upgrade();
     this.#isAdopted = true;
     this.#createMetadata();
+  }
+
+  #hasMetadata(): boolean {
+    return this.#isAdopted || streamColumns(this.#sql).length > 0;
+  }
+
+  #upgrade(): void {
+    const columns = streamColumns(this.#sql);
+    if (isPublishedLayout(columns)) this.#sql.transaction(() => this.#adopt());
+    else if (columns.length > 0 && !columns.includes("turn"))
+      for (const column of ADDED)
+        this.#sql.exec(`ALTER TABLE cf_ai_chat_stream_metadata ADD COLUMN ${column}`);
   }
 
   /** What the published package left unfinished becomes an orphan of ours. */
@@ -142,15 +184,17 @@ class SqlStreamStore implements StreamStore {
     if (!stream) return;
     const { id, requestId, bodies } = stream;
     this.#createMetadata();
-    this.#save({ id, requestId, status: "streaming", messageId: id, continuation: false, error: null });
+    const start = { id, requestId, messageId: id, continuation: false, progress: 0, createdAt: this.#now() };
+    this.#save({ ...start, status: "streaming", error: null });
     for (const [index, body] of bodies.entries()) this.writeRow(id, index, body);
   }
 
-  #save({ id, requestId, status, messageId, continuation, error, aborted }: StreamRecord): void {
-    const time = this.#now();
-    const ended = status === "streaming" ? null : time;
+  #save(record: StreamRecord): void {
+    const { id, requestId, status, messageId, continuation, error, aborted, createdAt, progress } = record;
+    const ended = status === "streaming" ? null : this.#now();
     const flags = [continuation ? 1 : 0, error, aborted ? 1 : 0] as const;
-    this.#sql.exec(SAVE, id, requestId, status, time, ended, messageId, ...flags);
+    const turn = [record.parentId ?? null, record.turn ?? null, record.stash ?? null, progress] as const;
+    this.#sql.exec(SAVE, id, requestId, status, createdAt, ended, messageId, ...flags, ...turn);
   }
 }
 
@@ -162,6 +206,11 @@ interface MetadataRow extends Record<string, string | number | null> {
   is_continuation: number | null;
   error_message: string | null;
   is_aborted: number;
+  parent_id: string | null;
+  turn: string | null;
+  stash: string | null;
+  progress: number;
+  created_at: number;
 }
 
 function toRecord(row: MetadataRow): StreamRecord {
@@ -172,6 +221,11 @@ function toRecord(row: MetadataRow): StreamRecord {
     messageId: row.message_id ?? row.id,
     continuation: row.is_continuation === 1,
     error: row.error_message,
-    aborted: row.is_aborted === 1
+    aborted: row.is_aborted === 1,
+    ...(row.parent_id === null ? {} : { parentId: row.parent_id }),
+    turn: row.turn,
+    stash: row.stash,
+    progress: row.progress,
+    createdAt: row.created_at
   };
 }

@@ -83,8 +83,10 @@ export class ChatRequests {
 
   /** Stores the request's messages and tells the other tabs. Returns the branch point of a regeneration. */
   #store(connectionId: string, { messages }: ChatRequestBody, regenerate: boolean): string | undefined {
-    const { conversation, broadcast } = this.#options;
-    const { written, lastId } = conversation.receive(messages);
+    const { conversation, broadcast, ids } = this.#options;
+    // A list that ends with an earlier question in new words asks to go on from there: the old words stay as a branch.
+    const edit = regenerate ? {} : { copyId: () => ids.next() };
+    const { written, lastId } = conversation.receive(messages, edit);
     const without = this.#options.firstQuestion.asks(connectionId) ? [] : [connectionId];
     if (written > 0) {
       broadcast(encodeFrame({ type: FRAME.chatMessages, messages: conversation.messages }), without);

@@ -4,11 +4,13 @@
  * I1. Nothing a client sends can throw out of a handler.
  * I2. Every accepted request id gets exactly one terminal frame: from the turn, or from here when no turn came of it.
  */
+import type { UIMessage } from "ai";
 import type { ClientTools } from "../client-tools/client-tools";
 import { createResponseEncoder, encodeFrame, type ResponseEnd } from "../protocol/encode";
 import { FRAME, type ClientFrame } from "../protocol/frames";
 import { parseClientFrame } from "../protocol/parse";
 import type { Conversation } from "../session/conversation";
+import { errorText } from "../shared/errors/error-text";
 import { ThinkError } from "../shared/errors/think-error";
 import type { ResumeDesk } from "../stream/resume-desk";
 import type { ReportFailure } from "../turn/failures";
@@ -20,9 +22,13 @@ export interface ChatTransportOptions {
   readonly requests: ChatRequests;
   readonly turns: Turns;
   readonly conversation: Conversation;
+  /** The path of a named session; throws when there is none. */
+  readonly history: (sessionId: string) => readonly UIMessage[];
   readonly desk: ResumeDesk;
   readonly firstQuestion: FirstQuestion;
   readonly clientTools: ClientTools;
+  /** A connection has got the messages: what else is to be said to it? */
+  readonly greeted: (connectionId: string) => void;
   /** A connection is gone. */
   readonly left: (connectionId: string) => void;
   readonly reportFailure: ReportFailure;
@@ -40,7 +46,9 @@ export class ChatTransport {
 
   /** The first frames of a connection: an offer to join the running stream, or the messages. */
   connect(connectionId: string): void {
-    if (!this.#options.desk.greet(connectionId)) this.#sendList(connectionId, { connect: true });
+    if (this.#options.desk.greet(connectionId)) return;
+    this.#sendList(connectionId, { connect: true });
+    this.#options.greeted(connectionId);
   }
 
   disconnect(connectionId: string): void {
@@ -68,9 +76,15 @@ export class ChatTransport {
 
   /** The chat's own HTTP route, or undefined when the request is not for it. */
   request(url: string): Response | undefined {
-    return new URL(url).pathname.endsWith("/get-messages")
-      ? Response.json(this.#options.conversation.messages)
-      : undefined;
+    const { pathname, searchParams } = new URL(url);
+    if (!pathname.endsWith("/get-messages")) return undefined;
+    const sessionId = searchParams.get("sessionId");
+    if (sessionId === null) return Response.json(this.#options.conversation.messages);
+    try {
+      return Response.json(this.#options.history(sessionId));
+    } catch (error) {
+      return Response.json({ error: errorText(error) }, { status: ThinkError.is(error) ? 404 : 500 });
+    }
   }
 
   #handle(connectionId: string, frame: ClientFrame): void | Promise<void> {

@@ -6,6 +6,8 @@
  */
 export interface CancellableTurn {
   readonly signal: AbortSignal;
+  /** Stops the turn from inside. */
+  abort(): void;
   /** The turn is over. */
   close(): void;
 }
@@ -32,6 +34,7 @@ export class AbortRegistry {
     else outside?.addEventListener("abort", cancel, { once: true });
     return {
       signal: turn.controller.signal,
+      abort: cancel,
       close: () => {
         this.#open.delete(turn);
         outside?.removeEventListener("abort", cancel);

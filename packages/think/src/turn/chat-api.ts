@@ -184,7 +184,9 @@ function checkMessages(messages: readonly UIMessage[]): readonly UIMessage[] {
 }
 
 function toSaveResult(requestId: string, result: TurnResult): SaveMessagesResult {
-  return { requestId, status: result.status, ...(result.status === "error" ? { error: result.error } : {}) };
+  // An interrupted turn is carried on under another request; this one is over.
+  const status = result.status === "interrupted" ? "aborted" : result.status;
+  return { requestId, status, ...(result.status === "error" ? { error: result.error } : {}) };
 }
 
 /** An option of earlier releases; callers in plain JavaScript may still pass it. */

@@ -16,5 +16,7 @@ export interface ChatResponseResult {
 export function toChatResponse({ turn, outcome, message }: TurnResponse): ChatResponseResult {
   const { requestId, continuation } = turn;
   const error = outcome.status === "error" ? { error: outcome.error } : {};
-  return { message, requestId, continuation, status: outcome.status, ...error };
+  // Interrupted turns have no response of their own; the type does not know that.
+  const status = outcome.status === "interrupted" ? "aborted" : outcome.status;
+  return { message, requestId, continuation, status, ...error };
 }

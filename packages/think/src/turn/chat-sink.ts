@@ -9,6 +9,7 @@ import type { UIMessage, UIMessageChunk } from "ai";
 import { createResponseEncoder, encodeFrame, type ResponseEnd } from "../protocol/encode";
 import { FRAME } from "../protocol/frames";
 import type { Conversation } from "../session/conversation";
+import type { Ids } from "../shared/clock";
 import { jsonEqual } from "../shared/json";
 import { LIMITS } from "../shared/limits";
 import type { ResumableStream, StreamEnd } from "../stream/resumable-stream";
@@ -23,29 +24,47 @@ export interface ChatSinkOptions {
   /** Sends to every client except those named. */
   readonly broadcast: (frame: string, without: readonly string[]) => void;
   readonly send: (connectionId: string, frame: string) => boolean;
+  readonly ids: Ids;
+  /** What is needed to run the turn again after an interruption, as JSON. Undefined: it is not recovered. */
+  readonly remember: (turn: Turn) => string | undefined;
   /** Makes a message of what an earlier isolate left unfinished, before its rows are taken over. */
   readonly settleOrphan: () => void;
   /** A tool outcome that belongs to a message of an earlier turn. */
   readonly foreignTool: (chunk: UIMessageChunk) => void;
+  /** Everybody has been told how the turn ended. */
+  readonly ended: (outcome: TurnOutcome) => void;
   /** The turn's stream exists now and can be joined. */
   readonly opened: (turn: Turn) => void;
 }
 
 export function openChatSink(options: ChatSinkOptions, turn: Turn): TurnSink {
-  const { stream, desk, conversation, broadcast, send } = options;
+  const { stream, desk, conversation, broadcast, send, ids } = options;
   const { requestId, messageId, continuation } = turn;
   const encoder = createResponseEncoder({ requestId, continuation });
   options.settleOrphan();
   desk.dismiss();
-  stream.start({ streamId: messageId, requestId, messageId, continuation });
+  stream.start({
+    streamId: messageId,
+    requestId,
+    messageId,
+    continuation,
+    parentId: turn.parentId,
+    turn: options.remember(turn)
+  });
   options.opened(turn);
   let cut: UIMessage | undefined;
+  /** Whether clients were shown something that is not in the message. */
+  let isRepeated = false;
 
   return {
     foreignTool: options.foreignTool,
     chunk(chunk, json) {
       const seq = stream.append(chunk, json);
       broadcast(encoder.chunk(json, seq), desk.excluded);
+    },
+    restart() {
+      stream.restart(ids.next());
+      isRepeated = true;
     },
     save(message) {
       const stored = conversation.put(message, turn.parentId);
@@ -54,7 +73,7 @@ export function openChatSink(options: ChatSinkOptions, turn: Turn): TurnSink {
     end(outcome, message) {
       // A clear has already taken the stream away; then there is nothing to end. Tabs that watched have forgotten it, and the old
       // client would make an empty answer of an end it does not know: as a replay only the asking tab minds it.
-      const isCleared = stream.record?.id !== messageId;
+      const isCleared = stream.record?.requestId !== requestId || !stream.isLive;
       if (!isCleared) stream.finish(streamEnd(outcome), message?.id);
       const missed = desk.release();
       broadcast(encoder.end(responseEnd(outcome), isCleared), []);
@@ -62,8 +81,9 @@ export function openChatSink(options: ChatSinkOptions, turn: Turn): TurnSink {
       if (cut) broadcast(encodeFrame({ type: FRAME.messageUpdated, message: cut }), []);
       // Clients show a continuation as part of the previous answer until they get the list in which it is a message of its own.
       const list = () => encodeFrame({ type: FRAME.chatMessages, messages: conversation.messages });
-      if (continuation && message) broadcast(list(), []);
+      if ((continuation && message) || isRepeated) broadcast(list(), []);
       else for (const connectionId of missed) send(connectionId, list());
+      options.ended(outcome);
     }
   };
 }
@@ -78,12 +98,11 @@ function wasCut(streamed: UIMessage, stored: UIMessage): boolean {
 
 /** The stored status knows no `aborted`: a stopped turn ended as asked. That it was stopped is kept beside it. */
 function streamEnd(outcome: TurnOutcome): StreamEnd {
-  if (outcome.status === "error") return { status: "error", error: outcome.error };
-  return { status: "completed", aborted: outcome.status === "aborted" };
+  if ("error" in outcome && outcome.error !== undefined) return { status: "error", error: outcome.error };
+  return { status: "completed", aborted: outcome.status !== "completed" };
 }
 
 function responseEnd(outcome: TurnOutcome): ResponseEnd {
-  return outcome.status === "error"
-    ? { outcome: "error", error: outcome.error }
-    : { outcome: outcome.status };
+  if ("error" in outcome && outcome.error !== undefined) return { outcome: "error", error: outcome.error };
+  return { outcome: outcome.status === "completed" ? "completed" : "aborted" };
 }

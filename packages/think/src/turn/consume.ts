@@ -9,9 +9,11 @@
  */
 import type { UIMessageChunk } from "ai";
 import type { ModelStream } from "../loop/sdk";
+import type { Clock } from "../shared/clock";
 import { errorText } from "../shared/errors/error-text";
 import type { MessageAccumulator } from "../stream/accumulator";
 import { unlessAborted } from "./aborts";
+import { watchStall, type StallWatch } from "./stall-watch";
 import type { Turn, TurnOutcome } from "./turn";
 
 /** Receives each chunk after it has been accumulated; `json` is the chunk as JSON text. */
@@ -26,17 +28,29 @@ export interface Consumption {
   readonly stream: ModelStream;
   readonly accumulator: MessageAccumulator;
   readonly sink: ChunkSink;
+  readonly clock: Clock;
+  /** Longest silence between chunks, in ms; 0 is no limit. */
+  readonly stallTimeoutMs: number;
 }
 
-export async function consumeStream({ turn, stream, accumulator, sink }: Consumption): Promise<TurnOutcome> {
+/** The stream said nothing for too long; `timeoutMs` is how long. */
+export interface Stalled {
+  readonly status: "stalled";
+  readonly timeoutMs: number;
+}
+
+export async function consumeStream(consumption: Consumption): Promise<TurnOutcome | Stalled> {
+  const { turn, stream, accumulator, sink, clock, stallTimeoutMs } = consumption;
   const reader = stream.chunks.getReader();
   // Cancelling the reader resolves a pending read at once, so a provider that never answers cannot hold the turn (I2).
   const stop = () => void reader.cancel().catch(() => undefined);
   turn.signal.addEventListener("abort", stop, { once: true });
+  const watch = stallTimeoutMs > 0 ? watchStall(clock, stallTimeoutMs, stop) : undefined;
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (turn.signal.aborted || value?.type === "abort") return { status: "aborted" };
+      if (watch?.hasStalled) return { status: "stalled", timeoutMs: stallTimeoutMs };
       if (done) return { status: "completed" };
       // The type promises a text; a provider may still leave it out.
       if (value.type === "error") return failed(value.errorText ?? JSON.stringify(value), stream.failure());
@@ -45,13 +59,20 @@ export async function consumeStream({ turn, stream, accumulator, sink }: Consump
       if (accumulator.apply(chunk).kind === "foreign-tool") sink.foreignTool(chunk);
       const pending = sink.chunk(chunk, json);
       if (pending) await unlessAborted(pending, turn.signal);
+      watch?.heard();
     }
   } catch (error) {
-    return turn.signal.aborted ? { status: "aborted" } : failed(errorText(error), error);
+    if (turn.signal.aborted) return { status: "aborted" };
+    return stalled(watch, stallTimeoutMs) ?? failed(errorText(error), error);
   } finally {
+    watch?.close();
     turn.signal.removeEventListener("abort", stop);
     stop();
   }
+}
+
+function stalled(watch: StallWatch | undefined, timeoutMs: number): Stalled | undefined {
+  return watch?.hasStalled ? { status: "stalled", timeoutMs } : undefined;
 }
 
 /** The many chunks that carry nothing but text. */

@@ -5,12 +5,17 @@
 import type { ChatErrorStage, Emit } from "../observability/events";
 import { errorText } from "../shared/errors/error-text";
 
+/** What kind of failure an error is, as the author's `classifyChatError` sees it. Only `context_overflow` changes what happens. */
+export type ChatErrorClassification = "context_overflow" | "rate_limit" | "transient" | "fatal" | "unknown";
+
 /** Where and when a request failed. */
 export interface ChatErrorContext {
   readonly requestId?: string | undefined;
   readonly stage: ChatErrorStage;
   /** Whether the request's messages are in storage. */
   readonly messagesPersisted?: boolean | undefined;
+  /** `context_overflow` when the conversation did not fit the model and could not be made to fit. */
+  readonly classification?: ChatErrorClassification | undefined;
 }
 
 export interface Failure {
@@ -32,7 +37,8 @@ export function createFailureReporter({ onChatError, emit }: FailureOptions): Re
     const error = replaced(onChatError, original, context);
     const text = errorText(error);
     if (context.stage === "stream") emit("message:error", { error: text });
-    emit("chat:request:failed", { ...context, error: text });
+    const { requestId, stage, messagesPersisted } = context;
+    emit("chat:request:failed", { requestId, stage, messagesPersisted, error: text });
     return { text, error };
   };
 }

@@ -13,7 +13,15 @@ export interface RequestContext {
   accept(request: Pick<ChatRequestBody, "clientTools" | "custom">): void;
   /** A tool result brought the client's tools along. An empty list says nothing here. */
   acceptTools(clientTools: readonly ClientToolSchema[] | undefined): void;
+  /** The context that an interrupted turn had: it is run again with what it was asked with. */
+  restore(context: RestoredContext): void;
   clear(): void;
+}
+
+/** Null forgets, absent keeps. */
+export interface RestoredContext {
+  readonly body?: Readonly<Record<string, unknown>> | null | undefined;
+  readonly clientTools?: readonly ClientToolSchema[] | null | undefined;
 }
 
 const TOOLS = "lastClientTools";
@@ -40,6 +48,10 @@ export function createRequestContext(config: ConfigStore): RequestContext {
     },
     acceptTools(clientTools) {
       if (clientTools && clientTools.length > 0) saveTools(clientTools);
+    },
+    restore({ body, clientTools }) {
+      if (body !== undefined) saveBody(body ?? {});
+      if (clientTools !== undefined) saveTools(clientTools ?? []);
     },
     clear() {
       saveTools([]);

@@ -15,7 +15,7 @@ export function settleOrphan(stream: ResumableStream, conversation: Conversation
   const accumulator = new MessageAccumulator(orphan.messageId, { keepId: orphan.continuation });
   for (const chunk of stream.chunks()) accumulator.apply(chunk);
   accumulator.close();
-  const end = accumulator.isEmpty ? COMPLETED : store(conversation, accumulator.snapshot());
+  const end = accumulator.isEmpty ? COMPLETED : store(conversation, accumulator.snapshot(), orphan.parentId);
   stream.finish(end, accumulator.id);
   return !accumulator.isEmpty && end === COMPLETED;
 }
@@ -23,9 +23,9 @@ export function settleOrphan(stream: ResumableStream, conversation: Conversation
 const COMPLETED: StreamEnd = { status: "completed" };
 
 /** What does not fit a row is lost, and those who come back are told. */
-function store(conversation: Conversation, message: UIMessage): StreamEnd {
+function store(conversation: Conversation, message: UIMessage, parentId: string | undefined): StreamEnd {
   try {
-    conversation.put(message);
+    conversation.put(message, parentId);
     return COMPLETED;
   } catch (error) {
     console.error(`[Think] An interrupted answer could not be stored: ${errorText(error)}`, error);

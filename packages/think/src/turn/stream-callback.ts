@@ -61,6 +61,7 @@ export function followWithCallback(callback: Partial<StreamCallback>): CallbackF
       // Nothing follows an abort, so nobody has to wait for a caller that may be the reason for it.
       if (outcome.status === "aborted") return;
       await Promise.all(inFlight);
+      if (!failure && outcome.status === "interrupted") await guarded(() => callback.onInterrupted?.());
       if (!failure && outcome.status === "completed") await guarded(() => callback.onDone?.());
     },
     async settled() {

@@ -5,6 +5,7 @@
 import type { UIMessage } from "ai";
 import type { ClientToolExecutor } from "../loop/client-tools";
 import type { ClientToolSchema } from "../protocol/frames";
+import type { ChatErrorClassification } from "./failures";
 
 /** What the one who asks for a turn brings along. */
 export interface TurnInput {
@@ -17,6 +18,10 @@ export interface TurnInput {
   readonly parentId?: string | undefined;
   /** Whether it carries on after tool results instead of answering a new message. Default: false. */
   readonly continuation?: boolean | undefined;
+  /** The request id of the first attempt, when this is a later one. Default: the turn's own. */
+  readonly rootRequestId?: string | undefined;
+  /** Whose row must stay open until the turn has really ended, such as a submission's. */
+  readonly ownerId?: string | undefined;
 }
 
 export interface Turn extends TurnInput {
@@ -26,6 +31,7 @@ export interface Turn extends TurnInput {
   /** Id for the assistant message, unless the provider brings its own. */
   readonly messageId: string;
   readonly continuation: boolean;
+  readonly rootRequestId: string;
   readonly signal: AbortSignal;
 }
 
@@ -36,11 +42,14 @@ export type FailureStage = "turn" | "stream";
 export type TurnOutcome =
   | { readonly status: "completed"; readonly output?: unknown }
   | { readonly status: "aborted" }
+  /** It came to a standstill and was handed to recovery; with `error` recovery has given it up, and that is what clients are told. */
+  | { readonly status: "interrupted"; readonly error?: string | undefined }
   | {
       readonly status: "error";
       readonly error: string;
       readonly cause: unknown;
       readonly stage: FailureStage;
+      readonly classification?: ChatErrorClassification | undefined;
     };
 
 /** How a turn ended for the one who asked for it. */

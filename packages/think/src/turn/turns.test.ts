@@ -34,6 +34,7 @@ function world({ stays = false, ...overrides }: Partial<TurnsOptions> & { readon
     openSink: () => ({
       chunk: (chunk) => void (chunk.type === "text-delta" && said.resolve()),
       foreignTool: () => undefined,
+      restart: () => undefined,
       save: () => void told.push("saved"),
       end: (outcome: TurnOutcome) => void told.push(outcome.status)
     }),
@@ -42,6 +43,13 @@ function world({ stays = false, ...overrides }: Partial<TurnsOptions> & { readon
     responded: async ({ outcome }) => void told.push(`hook ${outcome.status}, ${turns.cancellable} open`),
     idle: () => undefined,
     keepAlive: async () => () => undefined,
+    keepAliveAfterMs: () => LIMITS.keepAliveAfterMs,
+    within: (_turn, work) => work(),
+    rescue: {
+      stallTimeoutMs: () => 0,
+      stalled: async () => undefined,
+      failed: async () => ({ action: "fail" })
+    },
     ...overrides
   });
   return { clock, turns, told, said: said.promise };
@@ -131,6 +139,7 @@ it("an answer that cannot be stored fails its turn, once, and not the next (§5.
     openSink: () => ({
       chunk: () => undefined,
       foreignTool: () => undefined,
+      restart: () => undefined,
       save: () => {
         if (isFull) throw new Error("disk full");
       },

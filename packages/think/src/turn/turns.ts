@@ -10,11 +10,10 @@ import type { UIMessage } from "ai";
 import type { ModelStream } from "../loop/sdk";
 import type { Clock, Ids } from "../shared/clock";
 import { errorText } from "../shared/errors/error-text";
-import { LIMITS } from "../shared/limits";
 import { MessageAccumulator } from "../stream/accumulator";
 import { AbortRegistry, unlessAborted, type CancellableTurn } from "./aborts";
-import { consumeStream, type ChunkSink } from "./consume";
-import type { ReportFailure } from "./failures";
+import { consumeStream, type ChunkSink, type Stalled } from "./consume";
+import type { ChatErrorClassification, ReportFailure } from "./failures";
 import { TurnQueue } from "./queue";
 import type { Turn, TurnInput, TurnOutcome, TurnResult } from "./turn";
 
@@ -28,6 +27,8 @@ export interface TurnRequest extends TurnInput {
   readonly accepted?: (() => void | Promise<void>) | undefined;
   /** Runs when the turn's place in the queue has come, before anything else. `false` skips the turn; a throw fails it. */
   readonly prepare?: (() => boolean | Promise<boolean>) | undefined;
+  /** Runs when the turn's stream exists: from here on its interruption is noticed. */
+  readonly started?: (() => void) | undefined;
   /** Follows the turn's chunks besides the connected clients. */
   readonly follower?: TurnFollower | undefined;
 }
@@ -41,6 +42,8 @@ export interface TurnFollower {
 
 /** Where one turn's events go. */
 export interface TurnSink extends ChunkSink {
+  /** What was streamed so far is dropped, and the turn runs once more. */
+  restart(): void;
   /** Stores what was built. Not called when there is nothing, or when the conversation was cleared meanwhile. */
   save(message: UIMessage): void;
   /** `message` is what was saved. */
@@ -62,7 +65,26 @@ export interface TurnResponse {
   readonly message: UIMessage;
 }
 
+/** What turns do when they cannot go on by themselves. */
+export interface TurnRescue {
+  /** Longest silence of a model's stream, in ms, unless the turn says otherwise; 0 is no limit. */
+  stallTimeoutMs(): number;
+  /** A stream came to a standstill. Undefined: nobody takes care of it, and the turn fails. */
+  stalled(live: LiveTurn, timeoutMs: number): Promise<TurnOutcome | undefined>;
+  /** A stream failed. `retry`: what was in its way is removed, the turn runs once more. `attempt` counts from 0. */
+  failed(turn: Turn, cause: unknown, attempt: number): Promise<Rescue>;
+}
+
+export type Rescue =
+  | { readonly action: "retry" }
+  | { readonly action: "fail"; readonly classification?: ChatErrorClassification | undefined };
+
 export interface TurnsOptions {
+  readonly rescue: TurnRescue;
+  /** How long a turn may run before it arms the heartbeat, in ms. */
+  readonly keepAliveAfterMs: (turn: Turn) => number;
+  /** Runs a turn's work so that what it calls knows which turn it belongs to. */
+  readonly within: <Result>(turn: Turn, work: () => Promise<Result>) => Promise<Result>;
   readonly clock: Clock;
   readonly ids: Ids;
   /** Called when a turn's work begins, before the model is asked. */
@@ -70,13 +92,29 @@ export interface TurnsOptions {
   readonly startModel: (turn: Turn) => Promise<ModelStream>;
   readonly reportFailure: ReportFailure;
   readonly responded: (response: TurnResponse) => Promise<void>;
-  /** A turn has left the stage (also a failed one): the next thing may happen. */
-  readonly idle: () => void;
+  /** A turn has left the stage (also a failed one): the next thing may happen, unless recovery will carry the turn on. */
+  readonly idle: (handedOver: boolean) => void;
   /** Keeps the object from being evicted until the returned function is called. */
   readonly keepAlive: () => Promise<() => void>;
 }
 
+/** A turn on the stage. */
+interface Running {
+  readonly turn: Turn;
+  /** Stops its model and tools. */
+  readonly abort: () => void;
+  readonly over: Promise<void>;
+}
+
 type Executed = { readonly result: TurnResult; readonly response?: TurnResponse };
+
+/** How the last attempt ended, with what it built. */
+interface Attempted {
+  readonly live: LiveTurn;
+  readonly outcome: TurnOutcome;
+}
+
+const ABORTED: TurnOutcome = { status: "aborted" };
 
 const SKIPPED: Executed = { result: { status: "skipped" } };
 
@@ -85,6 +123,8 @@ export class Turns {
   readonly #queue = new TurnQueue();
   readonly #aborts = new AbortRegistry();
   #live: LiveTurn | undefined;
+  /** Arms the heartbeat of the running turn. */
+  #hold: (() => void) | undefined;
 
   constructor(options: TurnsOptions) {
     this.#options = options;
@@ -117,6 +157,11 @@ export class Turns {
     return result;
   }
 
+  /** Nobody is left who would come back by himself: the running turn must be noticed by an alarm if it is interrupted. */
+  holdAlive(): void {
+    this.#hold?.();
+  }
+
   cancel(requestId: string): void {
     this.#aborts.cancel(requestId);
   }
@@ -138,11 +183,14 @@ export class Turns {
   }
 
   #admit(
-    { requestId, generation, body, clientTools, onClientToolCall, parentId, continuation }: TurnRequest,
+    { requestId, generation, continuation, rootRequestId, ...request }: TurnRequest,
     { signal }: CancellableTurn
   ): Turn {
+    const { body, clientTools, onClientToolCall, parentId, ownerId } = request;
     return {
       requestId,
+      rootRequestId: rootRequestId ?? requestId,
+      ownerId,
       generation: generation ?? this.#queue.generation,
       messageId: this.#options.ids.next(),
       continuation: continuation ?? false,
@@ -160,7 +208,10 @@ export class Turns {
     try {
       // Without it there must be no wait: requests are queued in the order in which they arrive.
       if (request.accepted) await request.accepted();
-      const ran = await this.#queue.enqueue(() => this.#execute(turn, request), turn.generation);
+      const ran = await this.#queue.enqueue(
+        () => this.#options.within(turn, () => this.#execute(turn, request, cancellable.abort)),
+        turn.generation
+      );
       return ran.status === "stale" ? SKIPPED : ran.value;
     } finally {
       cancellable.close();
@@ -171,24 +222,54 @@ export class Turns {
     return turn.generation === this.#queue.generation;
   }
 
-  async #execute(turn: Turn, request: TurnRequest): Promise<Executed> {
-    const release = this.#keepAliveWhenLong();
+  async #execute(turn: Turn, request: TurnRequest, abort: () => void): Promise<Executed> {
+    const release = this.#keepAliveWhenLong(turn);
     const { promise: over, resolve: leave } = Promise.withResolvers<void>();
+    let isHandedOver = false;
     try {
       const prepared = await this.#prepare(turn, request);
       if (prepared !== true) return prepared;
       if (!this.#isCurrent(turn)) return SKIPPED;
       const sink = this.#options.openSink(turn);
-      const accumulator = new MessageAccumulator(turn.messageId, { keepId: turn.continuation });
-      const live = (this.#live = { turn, accumulator, over });
-      const outcome = await this.#stream(live, withFollower(sink, request.follower));
+      request.started?.();
+      const chunks = withFollower(sink, request.follower);
+      const { live, outcome } = await this.#attempts({ turn, abort, over }, chunks, sink);
+      isHandedOver = outcome.status === "interrupted" && outcome.error === undefined;
       return this.#end(live, sink, outcome);
     } finally {
       this.#live = undefined;
       release();
       leave();
-      this.#options.idle();
+      this.#options.idle(isHandedOver);
     }
+  }
+
+  /** The turn, once more each time that what failed it could be removed. */
+  async #attempts({ turn, abort, over }: Running, chunks: ChunkSink, sink: TurnSink): Promise<Attempted> {
+    for (let attempt = 0; ; attempt += 1) {
+      const accumulator = new MessageAccumulator(turn.messageId, { keepId: turn.continuation });
+      const live = (this.#live = { turn, accumulator, over });
+      const outcome = await this.#stream(live, chunks);
+      if (outcome.status === "stalled")
+        return { live, outcome: await this.#stalled(live, outcome.timeoutMs, abort) };
+      if (outcome.status !== "error" || outcome.stage !== "stream") return { live, outcome };
+      const rescue = await this.#options.rescue.failed(turn, outcome.cause, attempt);
+      if (rescue.action === "fail" || !this.#isCurrent(turn)) {
+        const { classification } = { classification: undefined, ...rescue };
+        return { live, outcome: turn.signal.aborted ? ABORTED : { ...outcome, classification } };
+      }
+      sink.restart();
+    }
+  }
+
+  async #stalled(live: LiveTurn, timeoutMs: number, abort: () => void): Promise<TurnOutcome> {
+    const error = `Chat stream stalled: nothing was heard for ${timeoutMs} ms, so the turn was stopped.`;
+    // The provider and the tools are told to stop; for the turn itself this is no cancellation.
+    abort();
+    const outcome = this.#isCurrent(live.turn)
+      ? await this.#options.rescue.stalled(live, timeoutMs)
+      : undefined;
+    return outcome ?? { status: "error", error, cause: new Error(error), stage: "stream" };
   }
 
   /** True when the turn may run; otherwise how it ended. A failure here is one before anything was stored. */
@@ -202,7 +283,7 @@ export class Turns {
     }
   }
 
-  async #stream({ turn, accumulator }: LiveTurn, sink: ChunkSink): Promise<TurnOutcome> {
+  async #stream({ turn, accumulator }: LiveTurn, sink: ChunkSink): Promise<TurnOutcome | Stalled> {
     if (turn.signal.aborted) return { status: "aborted" };
     let stream: ModelStream | undefined;
     try {
@@ -212,7 +293,9 @@ export class Turns {
       return { status: "error", error: errorText(error), cause: error, stage: "turn" };
     }
     if (!stream) return { status: "aborted" };
-    const outcome = await consumeStream({ turn, stream, accumulator, sink });
+    const { clock, rescue } = this.#options;
+    const stallTimeoutMs = stream.stallTimeoutMs ?? rescue.stallTimeoutMs();
+    const outcome = await consumeStream({ turn, stream, accumulator, sink, clock, stallTimeoutMs });
     if (outcome.status !== "completed") return outcome;
     // Asked for once: each time it gives a new promise, and one that nobody awaits would fail unhandled.
     const { output } = stream;
@@ -231,7 +314,7 @@ export class Turns {
     sink.end(final, message);
     // A completed answer to a conversation that is gone is no answer; one that was stopped says so.
     if (!current) return final.status === "completed" ? SKIPPED : { result: { ...final, message } };
-    const streamed = final.status !== "error" || final.stage === "stream";
+    const streamed = final.status !== "interrupted" && (final.status !== "error" || final.stage === "stream");
     return {
       result: { ...final, message },
       ...(streamed ? { response: { turn, outcome: final, message: built } } : {})
@@ -249,21 +332,27 @@ export class Turns {
   }
 
   #report(turn: Turn, outcome: TurnOutcome & { readonly status: "error" }): TurnOutcome {
-    const context = { requestId: turn.requestId, stage: outcome.stage, messagesPersisted: true };
+    const { classification, stage } = outcome;
+    const context = { requestId: turn.requestId, stage, messagesPersisted: true, classification };
     const { text, error } = this.#options.reportFailure(outcome.cause, context);
     return { ...outcome, error: text, cause: error };
   }
 
   /** Short turns end before an eviction could threaten them, and an alarm write is money: only a long one arms the heartbeat. */
-  #keepAliveWhenLong(): () => void {
+  #keepAliveWhenLong(turn: Turn): () => void {
     let dispose: Promise<() => void> | undefined;
-    const timer = this.#options.clock.setTimer(() => {
-      dispose = this.#options.keepAlive().catch((error: unknown) => {
+    const hold = () => {
+      dispose ??= this.#options.keepAlive().catch((error: unknown) => {
         console.error(`[Think] A long turn goes on without keep-alive: ${errorText(error)}`, error);
         return () => undefined;
       });
-    }, LIMITS.keepAliveAfterMs);
+    };
+    const after = this.#options.keepAliveAfterMs(turn);
+    if (after <= 0) hold();
+    const timer = this.#options.clock.setTimer(hold, after);
+    this.#hold = hold;
     return () => {
+      this.#hold = undefined;
       timer.cancel();
       void dispose?.then((stop) => stop());
     };

@@ -12,6 +12,9 @@ export function useModel(name: string, model: LanguageModel): void {
 }
 
 export class ChatAgent extends Think {
+  /** These tests are about what happens without recovery; `recovery-*.test.ts` are about what happens with it. */
+  override chatRecovery = false;
+
   /** Messages that reached the agent's own handler. */
   readonly received: WSMessage[] = [];
 

@@ -20,6 +20,9 @@ export function useClientToolsModel(name: string, model: LanguageModel): void {
 const anything = z.object({});
 
 export class ClientToolsAgent extends Think {
+  /** These tests are about what happens without recovery; `recovery-*.test.ts` are about what happens with it. */
+  override chatRecovery = false;
+
   readonly responses: ChatResponseResult[] = [];
   readonly errors: string[] = [];
   /** The chat's own observability events. */

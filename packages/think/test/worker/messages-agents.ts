@@ -9,6 +9,7 @@ import type { ChatEvents } from "../../src/observability/events";
 import { createConversation, type Conversation } from "../../src/session/conversation";
 import type { MediaEvictionSetting } from "../../src/session/media-settings";
 import { createMessageStore } from "../../src/session/message-store";
+import { SessionStore } from "../../src/session/session-store";
 import { createConfigStore, type ConfigStore } from "../../src/storage/config-store";
 import type { Sql } from "../../src/storage/sql";
 import type { BareAgent, ChatAgent } from "./chat-agents";
@@ -97,6 +98,7 @@ function wake(
     sql,
     config,
     store: createMessageStore({ sql, now: () => clock.now() }),
+    sessions: new SessionStore(sql, () => clock.now()),
     emit: (type, payload) => void events.push({ type, payload }),
     ...(hydrationByteBudget === undefined ? {} : { hydrationByteBudget: () => hydrationByteBudget }),
     media: {
@@ -106,6 +108,7 @@ function wake(
         write === null
           ? undefined
           : {
+              read: async (path) => files.get(path) ?? null,
               async write(path, content) {
                 await write?.(path, content);
                 files.set(path, content);

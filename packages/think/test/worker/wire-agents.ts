@@ -11,6 +11,9 @@ declare global {
 }
 
 export class WireAgent extends TurnAgent {
+  /** These tests are about what happens without recovery; `recovery-*.test.ts` are about what happens with it. */
+  override chatRecovery = false;
+
   /** What the agent's own handlers saw. */
   readonly seen: string[] = [];
 

@@ -13,7 +13,22 @@ export type ThinkErrorCode =
   | "invalid-message"
   | "message-too-large"
   | "frame-too-large"
-  | "invalid-request";
+  | "invalid-request"
+  | "newer-database"
+  | "session-not-found"
+  | "message-not-found"
+  | "invalid-session"
+  | "invalid-import"
+  | "export-too-large"
+  | "compaction-missing"
+  | "turn-active"
+  | "context-unknown"
+  | "context-readonly"
+  | "context-too-large"
+  | "context-invalid"
+  | "context-provider-failed"
+  | "invalid-option"
+  | "execute-misconfigured";
 
 export interface ThinkErrorOptions {
   readonly code: ThinkErrorCode;

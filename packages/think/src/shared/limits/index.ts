@@ -1,5 +1,12 @@
 /** Every numeric limit of the package in one place, each with its unit and the reason for its size. */
+export { FETCH_TOOL_LIMITS } from "./fetch-tool";
 export { LIMITS } from "./chat";
+export { COMPACTION_LIMITS } from "./compaction";
+export { CONTEXT_LIMITS } from "./context";
+export { EXECUTE_LIMITS } from "./execute";
 export { LOOP_LIMITS } from "./loop";
 export { MESSAGE_LIMITS } from "./messages";
+export { SESSION_LIMITS } from "./session";
+export { THINK_TOOL_LIMITS } from "./think-tool";
+export { RECOVERY_LIMITS } from "./recovery";
 export { WORKSPACE_TOOL_LIMITS } from "./workspace-tools";

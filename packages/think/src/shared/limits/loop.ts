@@ -11,6 +11,9 @@ export const LOOP_LIMITS = {
   /** Longest text part in an older message, in characters. */
   olderTextChars: 10_000,
 
+  /** The share of the context window that a step may use before the history is compacted. */
+  contextHeadroom: 0.9,
+
   /** How long a turn waits for MCP servers when `waitForMcpConnections` is `true`, in ms. */
   mcpWaitMs: 10_000
 } as const;

@@ -1,0 +1,218 @@
+/**
+ * A whole agent without the platform: real turns, stream, incidents and recovery over storage in memory, on a fake clock. `crash()` throws the
+ * isolate away and wakes the next one on what is stored; whatever the dead one still does reaches nothing.
+ */
+import type { UIMessage, UIMessageChunk } from "ai";
+import type { ModelStream } from "../loop/sdk";
+import type { Conversation } from "../session/conversation";
+import type { Clock, Ids } from "../shared/clock";
+import { ResumableStream } from "../stream/resumable-stream";
+import { ResumeDesk } from "../stream/resume-desk";
+import type { StreamRecord, StreamStore } from "../stream/stream-store";
+import { openChatSink } from "../turn/chat-sink";
+import type { Turn, TurnResult } from "../turn/turn";
+import { Turns } from "../turn/turns";
+import type { ChatRecoveryConfig } from "./config";
+import { IncidentStore, type KeyValue } from "./incident-store";
+import { Recovery } from "./recovery";
+import type { ChatRecoveryOptions, RecoveryCallback } from "./recovery-types";
+
+export interface Planned {
+  readonly id: string;
+  readonly at: number;
+  readonly callback: RecoveryCallback;
+  readonly payload: unknown;
+}
+
+/** What the tests decide. */
+export interface WorldOptions {
+  /** A clock that stands still until the test moves it. */
+  readonly clock: Clock & { readonly ids: Ids };
+  readonly model: (turn: Turn) => ModelStream;
+  readonly setting?: ChatRecoveryConfig;
+  readonly hook?: () => ChatRecoveryOptions;
+  readonly stallMs?: number;
+}
+
+export class RecoveryWorld {
+  readonly messages: UIMessage[] = [];
+  readonly events: { readonly type: string; readonly payload: unknown }[] = [];
+  readonly frames: Record<string, unknown>[] = [];
+  readonly kv = new Map<string, unknown>();
+  readonly chunkRows = new Map<number, { readonly streamId: string; readonly body: string }>();
+  record: StreamRecord | null = null;
+  planned: Planned[] = [];
+  /** What the next write of a terminal record throws. */
+  failTerminal: Error | undefined;
+  lives = 0;
+  isolate: Isolate;
+  readonly options: WorldOptions;
+
+  constructor(options: WorldOptions) {
+    this.options = options;
+    this.isolate = openIsolate(this);
+  }
+
+  get clock(): WorldOptions["clock"] {
+    return this.options.clock;
+  }
+
+  /** The isolate dies and another wakes. */
+  async crash(): Promise<void> {
+    this.lives += 1;
+    this.isolate = openIsolate(this);
+    await this.isolate.recovery.detect();
+  }
+
+  /** Asks a question; the answer may never come in this life. */
+  ask(id: string): Promise<TurnResult> {
+    this.messages.push({ id, role: "user", parts: [{ type: "text", text: id }] });
+    return this.isolate.turns.run({ requestId: `request-${id}` });
+  }
+
+  /** Runs the schedules that are due; a row goes when its call has returned. */
+  async fire(): Promise<void> {
+    for (const due of this.planned.filter(({ at }) => at <= this.clock.now())) {
+      const kind = due.callback === "_chatRecoveryRetry" ? "retry" : "continue";
+      const { recovery } = this.isolate;
+      if (due.callback === "_chatRecoveryDetect") await recovery.detect();
+      else await recovery.attempt(kind, due.payload, due.id);
+      this.planned = this.planned.filter(({ id }) => id !== due.id);
+    }
+  }
+
+  get incidents() {
+    return new IncidentStore(keyValue(this, this.lives)).list();
+  }
+}
+
+export interface Isolate {
+  readonly turns: Turns;
+  readonly recovery: Recovery;
+}
+
+/** What a dead isolate writes is lost. */
+function whileAlive(world: RecoveryWorld, life: number): () => boolean {
+  return () => world.lives === life;
+}
+
+function keyValue(world: RecoveryWorld, life: number): KeyValue {
+  const isAlive = whileAlive(world, life);
+  return {
+    get: (key) => world.kv.get(key),
+    put: (key, value) => void (isAlive() && world.kv.set(key, structuredClone(value))),
+    delete: (key) => void (isAlive() && world.kv.delete(key)),
+    list: (prefix) => [...world.kv].filter(([key]) => key.startsWith(prefix))
+  };
+}
+
+function streamStore(world: RecoveryWorld, life: number): StreamStore {
+  const isAlive = whileAlive(world, life);
+  const rows = () => [...world.chunkRows.values()];
+  return {
+    load: () => world.record,
+    save: (record) => {
+      if (!isAlive()) return;
+      const failure = record.status === "error" ? world.failTerminal : undefined;
+      world.failTerminal = undefined;
+      if (failure) throw failure;
+      world.record = record;
+    },
+    writeRow: (streamId, index, body) => void (isAlive() && world.chunkRows.set(index, { streamId, body })),
+    chunks: (streamId) =>
+      rows().flatMap((row) => (row.streamId === streamId ? (JSON.parse(row.body) as UIMessageChunk[]) : [])),
+    countRows: (streamId) => rows().filter((row) => row.streamId === streamId).length,
+    clear: () => undefined
+  };
+}
+
+function conversationOf(world: RecoveryWorld, life: number): Conversation {
+  const isAlive = whileAlive(world, life);
+  const { messages } = world;
+  // Only what turns and recovery use of it.
+  return {
+    messages,
+    upTo: () => messages,
+    get: (id: string) => messages.find((message) => message.id === id),
+    put: (message: UIMessage) => {
+      if (!isAlive()) return null;
+      const known = messages.findIndex(({ id }) => id === message.id);
+      const stored = structuredClone(message);
+      if (known === -1) messages.push(stored);
+      else messages[known] = stored;
+      return stored;
+    }
+  } as unknown as Conversation;
+}
+
+function openIsolate(world: RecoveryWorld): Isolate {
+  const life = world.lives;
+  const isAlive = whileAlive(world, life);
+  const clock = {
+    now: () => world.clock.now(),
+    setTimer: (callback: () => void, ms: number) => world.clock.setTimer(() => isAlive() && callback(), ms)
+  };
+  const { ids } = world.clock;
+  const stream = new ResumableStream({ store: streamStore(world, life), now: clock.now });
+  const conversation = conversationOf(world, life);
+  const broadcast = (frame: string) =>
+    void (isAlive() && world.frames.push(JSON.parse(frame) as Record<string, unknown>));
+  const desk = new ResumeDesk(stream, {
+    ...{ send: () => true, settleOrphan: () => undefined, claim: () => ({ kind: "open" }) as const },
+    message: (id) => conversation.get(id)
+  });
+  const sink = {
+    ...{ stream, desk, conversation, broadcast, ids, send: () => true, settleOrphan: () => undefined },
+    ...{ foreignTool: () => undefined, opened: () => undefined },
+    remember: (turn: Turn) => recovery.remember(turn),
+    ended: (outcome: Parameters<Recovery["ended"]>[0]) => recovery.ended(outcome)
+  };
+  const turns = new Turns({
+    ...{ clock, ids, reportFailure: (error: unknown) => ({ text: String(error), error }) },
+    ...{ responded: async () => undefined, idle: () => undefined, keepAlive: async () => () => undefined },
+    ...{
+      keepAliveAfterMs: () => 10_000,
+      within: <Result>(_turn: Turn, work: () => Promise<Result>) => work()
+    },
+    openSink: (turn) => openChatSink(sink, turn),
+    startModel: async (turn) => world.options.model(turn),
+    rescue: {
+      stallTimeoutMs: () => world.options.stallMs ?? 0,
+      stalled: (live, timeoutMs) => recovery.stalled(live, timeoutMs),
+      failed: async () => ({ action: "fail" })
+    }
+  });
+  const recovery: Recovery = new Recovery({
+    ...{ clock, ids, stream, conversation, broadcast, store: new IncidentStore(keyValue(world, life)) },
+    ...platformOf(world, life),
+    run: (request) => turns.run(request)
+  });
+  return { turns, recovery };
+}
+
+/** What recovery needs of the platform and of the author. */
+function platformOf(world: RecoveryWorld, life: number) {
+  const isAlive = whileAlive(world, life);
+  const { ids } = world.clock;
+  return {
+    emit: (type: string, payload: unknown) => void (isAlive() && world.events.push({ type, payload })),
+    context: { clientTools: [], body: undefined, accept() {}, acceptTools() {}, restore() {}, clear() {} },
+    schedules: {
+      schedule: async (seconds: number, callback: RecoveryCallback, payload: unknown) => {
+        const id = ids.next();
+        const at = world.clock.now() + seconds * 1_000;
+        if (isAlive()) world.planned.push({ id, at, callback, payload: structuredClone(payload) });
+        return id;
+      },
+      cancel: async (id: string) => void (world.planned = world.planned.filter((plan) => plan.id !== id))
+    },
+    setting: () => world.options.setting ?? {},
+    hook: () => world.options.hook?.() ?? {},
+    hasOpenQuestion: () => false,
+    waitUntilStable: async () => true,
+    isTransient: (error: unknown) => error instanceof Error && error.message.includes("code was updated"),
+    send: () => undefined,
+    announce: () => undefined,
+    sessionId: () => ""
+  };
+}
