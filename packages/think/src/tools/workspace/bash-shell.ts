@@ -61,6 +61,9 @@ const executionLimits = {
   maxArrayElements: 100_000
 };
 
+/** The shell would look names up before it asks, which a Worker cannot; and from a Worker no private address can be reached anyway. */
+const workersNetwork = { denyPrivateRanges: false } as const satisfies NetworkConfig;
+
 export async function runShell(run: ShellRun): Promise<ShellResult> {
   const shell: Shell = await import("just-bash");
   const { Bash, DefenseInDepthBox } = shell;
@@ -153,6 +156,6 @@ function watch(run: ShellRun, stop: AbortController): Deadline {
 function networkConfig(network: BashNetwork): NetworkConfig | undefined {
   if (network === false) return undefined;
   // Not an empty configuration: the shell reads that as an empty allow-list and denies every URL.
-  if (network === true) return { dangerouslyAllowFullInternetAccess: true, denyPrivateRanges: false };
-  return "length" in network ? { allowedUrlPrefixes: [...network], denyPrivateRanges: false } : network;
+  if (network === true) return { ...workersNetwork, dangerouslyAllowFullInternetAccess: true };
+  return { ...workersNetwork, ...("length" in network ? { allowedUrlPrefixes: [...network] } : network) };
 }
