@@ -25,24 +25,27 @@ afterAll(async () => {
 });
 
 describe("a server that dies in mid-answer", () => {
-  it("leaves the words on the page, which says that it reconnects, and takes the next message", async () => {
+  it("leaves the words on the page, goes on with them by itself when it is back, and takes the next message", async () => {
     const { url, port, stop } = await start();
     const chat = await ChatPage.open(await browser.newContext(), url);
+    const chapters = (title: string) => chat.page.getByRole("heading", { name: title });
     await chat.send("tell me a long story");
     await chat.chapter("2. The log").waitFor();
     await stop("SIGKILL");
     await chat.status("Reconnecting").waitFor();
-    expect(await chat.chapter("1. The rock").count()).toBe(1);
+    expect(await chapters("1. The rock").count()).toBe(1);
 
     await start(port);
+    await chapters("4. The dark").waitFor();
+    await chat.stopButton.click();
     await chat.status("Connected").waitFor();
-    expect(await chat.page.getByRole("heading", { name: "1. The rock" }).count()).toBe(1);
     expect(await chat.requests.count()).toBe(1);
     expect(await chat.ask("list files")).toContain("is empty");
 
     await chat.reload();
     await chat.answers.filter({ hasText: "is empty" }).waitFor();
-    expect(await chat.page.getByRole("heading", { name: "1. The rock" }).count()).toBe(1);
+    for (const title of ["1. The rock", "2. The log", "3. The storm", "4. The dark"])
+      expect(await chapters(title).count()).toBe(1);
     expect(await chat.requests.count()).toBe(2);
   });
 });

@@ -103,10 +103,21 @@ describe("the offline model", () => {
     expect(textOf(parts)).toContain("`bash`");
   });
 
-  it("goes on with an interrupted answer at the exact place where it stopped", async () => {
+  it.each([
+    ["by itself", []],
+    [
+      "when an agent asks for it",
+      [
+        {
+          role: "user" as const,
+          content: [{ type: "text" as const, text: "Continue from where you stopped." }]
+        }
+      ]
+    ]
+  ])("goes on with an interrupted answer at the exact place where it stopped, %s", async (_how, note) => {
     const told = STORY.slice(0, 1_000);
     const parts = await answer(
-      ask("tell me a long story", { role: "assistant", content: [{ type: "text", text: told }] })
+      ask("tell me a long story", { role: "assistant", content: [{ type: "text", text: told }] }, ...note)
     );
     expect(told + textOf(parts)).toBe(STORY);
   });

@@ -10,8 +10,13 @@ type ToolResultPart = Extract<
   { readonly type: "tool-result" }
 >;
 
+/** How an agent asks for the rest of an interrupted answer. It is no request of its own. */
+const CARRY_ON = /^continue (?:from )?where you (?:stopped|left off)\b/i;
+
 export function readSituation(options: Pick<CallOptions, "prompt" | "tools" | "toolChoice">): Situation {
-  const start = options.prompt.findLastIndex((message) => message.role === "user");
+  const start = options.prompt.findLastIndex(
+    (message) => message.role === "user" && !CARRY_ON.test(textOf(message))
+  );
   const request = options.prompt[start];
   const results: ToolResult[] = [];
   let alreadySaid = "";
