@@ -61,6 +61,12 @@ const executionLimits = {
   maxArrayElements: 100_000
 };
 
+/**
+ * The shell's check of private addresses pins the connection to an address it resolved, which a Worker cannot do: with it every host
+ * name is refused. The platform's `fetch` does not reach private networks.
+ */
+const NO_ADDRESS_CHECK = { denyPrivateRanges: false } as const;
+
 export async function runShell(run: ShellRun): Promise<ShellResult> {
   const shell: Shell = await import("just-bash");
   const { Bash, DefenseInDepthBox } = shell;
@@ -153,6 +159,6 @@ function watch(run: ShellRun, stop: AbortController): Deadline {
 function networkConfig(network: BashNetwork): NetworkConfig | undefined {
   if (network === false) return undefined;
   // Not an empty configuration: the shell reads that as an empty allow-list and denies every URL.
-  if (network === true) return { dangerouslyAllowFullInternetAccess: true, denyPrivateRanges: false };
-  return "length" in network ? { allowedUrlPrefixes: [...network], denyPrivateRanges: false } : network;
+  if (network === true) return { dangerouslyAllowFullInternetAccess: true, ...NO_ADDRESS_CHECK };
+  return { ...NO_ADDRESS_CHECK, ...("length" in network ? { allowedUrlPrefixes: [...network] } : network) };
 }
