@@ -32,8 +32,8 @@ async function tarball(files: Readonly<Record<string, string>>): Promise<ArrayBu
     padded.set(content);
     blocks.push(header, padded);
   }
-  const archive = new Blob([...blocks, new Uint8Array(1024)] as BlobPart[]);
-  return new Response(archive.stream().pipeThrough(new CompressionStream("gzip"))).arrayBuffer();
+  const archive = Uint8Array.from([...blocks, new Uint8Array(1024)].flatMap((block) => [...block]));
+  return new Response(new Blob([archive]).stream().pipeThrough(new CompressionStream("gzip"))).arrayBuffer();
 }
 
 afterEach(() => void vi.restoreAllMocks());
