@@ -1,5 +1,6 @@
 /** `@cloudflare/think`: the chat agent base class. */
 export { Think } from "./think";
+export { Session } from "./session/session";
 export { Workspace } from "@cloudflare/shell";
 export type { WorkspaceLike } from "./workspace/workspace-like";
 export type { ExecutionRuntime } from "./executions/executions";

@@ -2,14 +2,15 @@
 import { env, exports } from "cloudflare:workers";
 import { connectChat, scriptedModel, type Script } from "@cloudflare/think/testing";
 import type { UIMessage } from "ai";
-import { useContractModel } from "./worker/contract-api-agents";
+import { useContractModel, useContractSession } from "./worker/contract-api-agents";
 
 let counter = 0;
 
-export async function newAgent(script: Script) {
+export async function newAgent(script: Script, configure?: Parameters<typeof useContractSession>[1]) {
   const name = `contract-api-${(counter += 1)}`;
   const model = scriptedModel(script);
   useContractModel(name, model);
+  if (configure) useContractSession(name, configure);
   const stub = () => env.ContractApiAgent.getByName(name);
   const connect = () => connectChat(exports.default, { agent: "ContractApiAgent", name });
   return { name, model, stub, connect, client: await connect() };

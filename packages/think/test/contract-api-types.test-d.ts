@@ -33,6 +33,19 @@ export type ExportedTypes = [
   Api.TextStreamPart<never>,
   Api.TypedToolCall<never>,
   Api.TypedToolResult<never>,
+  Api.ChatErrorClassification,
+  Api.ContextOverflowConfig,
+  Api.ChatRecoveryConfig,
+  Api.ChatRecoveryContext,
+  Api.ChatRecoveryOptions,
+  Api.ChatRecoveryProgressContext,
+  Api.ChatRecoveryExhaustedContext,
+  Api.ResolvedChatRecoveryConfig,
+  Api.ClientToolSchema,
+  Api.WorkspaceLike,
+  Api.Session,
+  Api.Workspace,
+  typeof Api.defaultContextOverflowClassifier,
   Api.Think<Cloudflare.Env, { readonly count: number }, { readonly tenant: string }>
 ];
 

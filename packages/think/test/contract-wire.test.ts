@@ -62,7 +62,8 @@ describe("frames (§1)", () => {
     hold.open();
     await Promise.all([turn.done, resumed?.done]);
     const head = { type: "cf_agent_use_chat_response", id: "r" };
-    const end = { ...head, body: "boom", done: true, error: true, outcome: "error" };
+    const messageIds = [expect.any(String)];
+    const end = { ...head, body: "boom", done: true, error: true, outcome: "error", messageIds };
     const live = responses(client.frames);
     expect(live.at(-1)).toEqual(end);
     for (const [seq, frame] of live.slice(0, -1).entries())
@@ -87,8 +88,31 @@ describe("frames (§1)", () => {
     await stopped.waitForChunk("start");
     stopped.cancel();
     expect((await stopped.done).frames.at(-1)).toEqual({
-      ...{ ...head, id: "s", body: "", done: true, outcome: "aborted" }
+      ...{ ...head, id: "s", body: "", done: true, outcome: "aborted", messageIds }
     });
+  });
+
+  it("edges §21 ends name the user messages of their request, live, replayed, refused and dropped; other ends name none", async () => {
+    const hold = gate();
+    const { client, connect, override } = await newAgent(["one", [hold, "two"], streamError("boom"), "four"]);
+    const first = [userMessage("a", "u1"), userMessage("b", "u2")];
+    const endOf = async (turn: ReturnType<typeof client.chat>) => (await turn.done).frames.at(-1)?.messageIds;
+    expect(await endOf(client.chat(first))).toEqual(["u1", "u2"]);
+    await override({ messageConcurrency: "drop" });
+    const held = client.chat([...client.messages, userMessage("c", "u3")]);
+    await held.waitForChunk("start");
+    expect(await endOf(client.chat([userMessage("d", "u4")]))).toEqual(["u4"]);
+    hold.open();
+    expect(await endOf(held)).toEqual(["u3"]);
+    await client.chat([userMessage("e", "u5")]).done;
+    const back = await connect();
+    expect((await (await back.resume())?.done)?.frames.at(-1)).toMatchObject({
+      error: true,
+      messageIds: ["u5"]
+    });
+    const regenerated = client.chat([userMessage("e", "u5")], { trigger: "regenerate-message" });
+    expect(await endOf(regenerated)).toEqual(["u5"]);
+    expect(responses(back.frames).filter((frame) => !frame.done && "messageIds" in frame)).toEqual([]);
   });
 
   it("§1.5 the list after a request goes to all but the requester, also to those who wait for a replay; chunks do not", async () => {

@@ -145,6 +145,7 @@ describe("sandbox code always comes to an end", () => {
     ],
     ["endless microtasks", "for (;;) await null;"],
     ["a loop after the clock was replaced", "Date.now = () => 0; globalThis.Error = null; while (true) {}"],
+    ["memory that only grows", "const all = []; while (true) all.push({ n: all.length });"],
     ["a guard that is shadowed", "const __tick = () => {}; while (true) { __tick(); }"]
   ])("§3.2 %s", async (_what, body) => {
     const { run } = await newExecutor([], { timeout: 200 });

@@ -29,6 +29,7 @@ export function workersProject({ name, root }: WorkersProject): ViteUserConfig {
       name,
       dir: test,
       include: ["**/*.test.ts"],
+      setupFiles: [`${test}fixed-seed.ts`],
       // Loading agents, ai and MCP costs seconds per isolate; one shared worker pays it once.
       isolate: false,
       maxWorkers: 1,

@@ -1,4 +1,4 @@
-/** The trust boundaries "workspace paths" and "bash" of `design/threat-model.md`, on the real workspace: contained, told in one sentence. */
+/** The trust boundary "workspace paths" of `design/threat-model.md`, on the real workspace: contained, told in one sentence. */
 import { env } from "cloudflare:workers";
 import { runInAgent } from "@cloudflare/think/testing";
 import { createWorkspaceTools, type WorkspaceTools } from "@cloudflare/think/tools/workspace";
@@ -77,40 +77,5 @@ describe("workspace paths", () => {
       { error: expect.stringContaining("Invalid") },
       { count: 0 }
     ]);
-  });
-});
-
-describe("bash", () => {
-  it.each([
-    ["an endless loop", "while true; do :; done"],
-    ["recursion like a fork bomb", "f() { f | f & }; f; f() { f; f; }; f"],
-    ["a gigabyte of output", "yes | head -c 1000000000"],
-    ["a string that doubles", "s=x; while true; do s=$s$s; done"]
-  ])("§2 %s ends, with little output, and the files are as they were", async (_what, script) => {
-    const { output, file } = await withTools(async (tools, agent) => ({
-      output: await tools.bash.execute({ script }),
-      file: await agent.workspace.readFile("/inside.txt")
-    }));
-    expect(told(output).length).toBeLessThan(10_000);
-    expect(file).toBe("inside");
-  });
-
-  it("§2.2 sees no host: no network, no environment, no processes, no files but those of the workspace", async () => {
-    const output = await withTools((tools) =>
-      tools.bash.execute({
-        script: "curl https://example.com; env | grep -i -c LOADER; cat /etc/passwd /proc/self/environ; ls /"
-      })
-    );
-    expect(output).toMatchObject({ stderr: expect.stringContaining("curl: command not found") });
-    expect(told(output)).not.toContain("root:");
-    expect(told(output)).not.toContain("LOADER=");
-  });
-
-  it("§2.2 cannot leave the root by links or dots", async () => {
-    const output = await withTools((tools) =>
-      tools.bash.execute({ script: "cat /../../inside.txt; ln -s / up; cat up/up/inside.txt; cd ../..; pwd" })
-    );
-    expect(told(output)).toContain("inside");
-    expect(told(output)).not.toContain("/work");
   });
 });

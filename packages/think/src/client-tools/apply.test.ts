@@ -19,12 +19,14 @@ function world(options: {
   readonly beyond?: UIMessage;
   readonly orphan?: UIMessage;
   readonly live?: MessageAccumulator;
+  readonly serverTools?: readonly string[];
 }) {
   const inMemory = [...(options.inMemory ?? [])];
   const log: string[] = [];
   const recorded: UIMessageChunk[] = [];
   const updates = new ToolUpdates({
     live: () => options.live,
+    isServers: (name) => options.serverTools?.includes(name) ?? false,
     record: (chunk) => void recorded.push(chunk),
     settleOrphan: () => void (options.orphan && inMemory.push(options.orphan)),
     messages: {
@@ -106,4 +108,21 @@ it("takes late outcomes: shows what is preliminary, stores what is final, and on
   settled.updates.applyLate({ type: "tool-output-available", toolCallId: "a", output: 1 });
   settled.updates.applyLate({ type: "text-delta", id: "t", delta: "x" });
   expect(settled.log).toEqual([]);
+});
+
+it("issue 3, bad input: a call that the server executes is not answered by a client, one that asks for approval is", () => {
+  const live = new MessageAccumulator("live");
+  live.apply({ type: "tool-input-available", toolCallId: "a", toolName: "look", input: {} });
+  live.apply({ type: "tool-input-available", toolCallId: "b", toolName: "look", input: {} });
+  live.apply({ type: "tool-approval-request", toolCallId: "b", approvalId: "x" });
+  const inMemory = [message("old", ["c", "approval-responded"])];
+  const { updates, log } = world({ live, inMemory, serverTools: ["look"] });
+  for (const id of ["a", "c"]) {
+    expect(updates.apply(id, result)).toBe(false);
+    expect(updates.apply(id, { kind: "failure" })).toBe(false);
+    expect(updates.apply(id, { kind: "approval", approved: false })).toBe(false);
+  }
+  expect(log).toEqual([]);
+  expect(updates.apply("b", { kind: "approval", approved: true })).toBe(true);
+  expect(updates.apply("c", { kind: "late-output", output: 2 })).toBe(true);
 });

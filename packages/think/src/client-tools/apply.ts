@@ -3,16 +3,19 @@
  *
  * I1. Everything is synchronous: an update is applied, stored and told before the next frame is looked at, so updates apply in the
  *     order of arrival and a failing one cannot hold up the next.
- * I2. Nothing changed: nothing is written and nobody is told. Otherwise everyone is told once, the sender included.
+ * I2. A call that the running turn executes on the server is answered by the server alone: what a client says of it is not taken.
+ * I3. Nothing changed: nothing is written and nobody is told. Otherwise everyone is told once, the sender included.
  */
 import type { UIMessage, UIMessageChunk } from "ai";
-import type { ToolPart } from "../session/parts";
+import { toolNameOf, type ToolPart } from "../session/parts";
 import type { MessageAccumulator } from "../stream/accumulator";
 import { updateMessage, updateToolPart, type ToolUpdate } from "./tool-updates";
 
 export interface ToolUpdatesHost {
   /** The message that is being streamed. */
   readonly live: () => MessageAccumulator | undefined;
+  /** Whether the turn that is being streamed runs a tool on the server. */
+  readonly isServers: (toolName: string) => boolean;
   /** Writes a chunk to the running stream without sending it. */
   readonly record: (chunk: UIMessageChunk) => void;
   readonly messages: StoredMessages;
@@ -59,7 +62,9 @@ export class ToolUpdates {
 
   #updateLive(toolCallId: string, update: ToolUpdate): UIMessage | undefined {
     const live = this.#host.live();
-    const part = live?.updateTool(toolCallId, (current) => updateToolPart(current, update));
+    const part = live?.updateTool(toolCallId, (current) =>
+      this.#isTaken(current, update) ? current : updateToolPart(current, update)
+    );
     if (!live || !part) return undefined;
     const chunk = outcomeChunk(part);
     if (chunk) this.#host.record(chunk);
@@ -80,19 +85,30 @@ export class ToolUpdates {
     return this.#findStored(toolCallId, update);
   }
 
+  #isTaken(part: ToolPart, update: ToolUpdate): boolean {
+    return ANSWERS.has(update.kind) && EXECUTING.has(part.state) && this.#host.isServers(toolNameOf(part));
+  }
+
   /** Providers reuse call ids across turns, so the first message that the update changes counts, not the first with the id. */
   #findStored(toolCallId: string, update: ToolUpdate): UIMessage | undefined {
     const { messages } = this.#host;
     const outside = messages.windowed ? messages.withToolCall(toolCallId) : undefined;
-    const early = outside && updateMessage(outside, toolCallId, update);
+    const change = (part: ToolPart) => (this.#isTaken(part, update) ? part : updateToolPart(part, update));
+    const early = outside && updateMessage(outside, toolCallId, change);
     if (early) return early;
     for (const message of messages.messages) {
-      const updated = updateMessage(message, toolCallId, update);
+      const updated = updateMessage(message, toolCallId, change);
       if (updated) return updated;
     }
     return undefined;
   }
 }
+
+/** What clients may say. */
+const ANSWERS: ReadonlySet<ToolUpdate["kind"]> = new Set(["result", "failure", "approval"]);
+
+/** States in which a server tool is running, or about to; one that asks for approval is not. */
+const EXECUTING: ReadonlySet<string> = new Set(["input-available", "approval-responded"]);
 
 /** The chunk a server tool would have produced, so that joining clients and a rebuilt message have the outcome. */
 function outcomeChunk(part: ToolPart): UIMessageChunk | undefined {

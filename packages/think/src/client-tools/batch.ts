@@ -3,7 +3,7 @@
  */
 import type { UIMessage } from "ai";
 import type { ClientToolSchema } from "../protocol/frames";
-import { isToolPart, type ToolPart } from "../session/parts";
+import { isToolPart, toolNameOf, type ToolPart } from "../session/parts";
 
 /** `waiting`: a call has no outcome yet. `ready`: there is something new for the model. `nothing`: it has had the last word. */
 export type BatchState = "ready" | "waiting" | "nothing";
@@ -34,13 +34,9 @@ export function hasOpenQuestion(
 ): boolean {
   const names = new Set(clientTools.map((tool) => tool.name));
   const isOpen = (part: ToolPart) =>
-    part.state === "approval-requested" || (part.state === "input-available" && names.has(toolName(part)));
+    part.state === "approval-requested" || (part.state === "input-available" && names.has(toolNameOf(part)));
   return messages.some(
     (message) =>
       message.role === "assistant" && message.parts.some((part) => isToolPart(part) && isOpen(part))
   );
-}
-
-function toolName(part: ToolPart): string {
-  return part.type === "dynamic-tool" ? part.toolName : part.type.slice("tool-".length);
 }

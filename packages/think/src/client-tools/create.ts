@@ -45,6 +45,7 @@ export function createClientTools(parts: ClientToolsParts): ClientToolsModule {
 
   const updates = new ToolUpdates({
     live: () => turns.live?.accumulator,
+    isServers: (toolName) => turns.live?.serverTools?.has(toolName) ?? false,
     record: (chunk) => void (stream.isLive && stream.append(chunk, JSON.stringify(chunk))),
     settleOrphan: (toolCallId) => void (orphanHolds(stream, toolCallId) && parts.settleOrphan()),
     messages: conversation,

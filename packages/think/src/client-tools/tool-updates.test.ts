@@ -3,6 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { ToolPart } from "../session/parts";
 import { updateMessage, updateToolPart, type ToolUpdate } from "./tool-updates";
 
+const answer = (part: ToolPart) => updateToolPart(part, { kind: "result", output: 1 });
+
 const STATES = [
   "input-streaming",
   "input-available",
@@ -103,7 +105,7 @@ describe("the update of a message", () => {
   it("changes the first part with the call that the update applies to, and no other", () => {
     const settled = part("output-error", { errorText: "x" });
     const open = part("input-available");
-    const updated = updateMessage(message(settled, open, open), "a", { kind: "result", output: 1 });
+    const updated = updateMessage(message(settled, open, open), "a", answer);
     expect(updated?.parts).toEqual([
       settled,
       { ...open, state: "output-available", output: 1, preliminary: false },
@@ -112,10 +114,8 @@ describe("the update of a message", () => {
   });
 
   it("leaves messages alone that do not hold the call, and those of other roles", () => {
-    expect(
-      updateMessage(message(part("input-available")), "b", { kind: "result", output: 1 })
-    ).toBeUndefined();
+    expect(updateMessage(message(part("input-available")), "b", answer)).toBeUndefined();
     const forged = { ...message(part("input-available")), role: "user" as const };
-    expect(updateMessage(forged, "a", { kind: "result", output: 1 })).toBeUndefined();
+    expect(updateMessage(forged, "a", answer)).toBeUndefined();
   });
 });

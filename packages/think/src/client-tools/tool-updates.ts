@@ -34,16 +34,16 @@ export function updateToolPart(part: ToolPart, update: ToolUpdate): ToolPart {
   return { ...part, ...change(part, update) };
 }
 
-/** The message with its first part that the update changes, or undefined when there is none. */
+/** The message with its first part of that call which the change does not give back as it is, or undefined when there is none. */
 export function updateMessage(
   message: UIMessage,
   toolCallId: string,
-  update: ToolUpdate
+  change: (part: ToolPart) => ToolPart
 ): UIMessage | undefined {
   if (message.role !== "assistant") return undefined;
   for (const [position, part] of message.parts.entries()) {
     if (!isToolPart(part) || part.toolCallId !== toolCallId) continue;
-    const updated = updateToolPart(part, update);
+    const updated = change(part);
     if (updated !== part) return { ...message, parts: message.parts.with(position, updated) };
   }
   return undefined;

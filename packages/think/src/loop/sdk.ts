@@ -42,6 +42,8 @@ export interface ModelStream {
   failure(): unknown;
   /** The structured output, when the turn asked for one. Reading it consumes the stream: do so after the last chunk. */
   readonly output?: Promise<unknown> | undefined;
+  /** Names of the tools that run on the server in this turn: nobody else may answer their calls. Default: none. */
+  readonly serverTools?: ReadonlySet<string>;
   /** Longest silence between chunks that this turn allows, in ms; 0 is no limit. Undefined: the agent's setting. */
   readonly stallTimeoutMs?: number | undefined;
 }
@@ -71,6 +73,7 @@ export function streamModel(call: ModelCall): ModelStream {
     get output() {
       return config.output === undefined ? undefined : Promise.resolve(streamable.output);
     },
+    serverTools: new Set(Object.keys(call.tools).filter((name) => call.tools[name]?.execute !== undefined)),
     stallTimeoutMs: config.chatStreamStallTimeoutMs
   };
 }

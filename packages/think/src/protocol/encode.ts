@@ -24,11 +24,15 @@ export interface ResponseEncoderOptions {
   readonly requestId: string;
   /** Whether the turn continues the previous assistant message. */
   readonly continuation: boolean;
+  /** The user messages that the request ended with: clients settle what they sent by these ids. */
+  readonly messageIds?: readonly string[] | undefined;
 }
 
-export function createResponseEncoder({ requestId, continuation }: ResponseEncoderOptions): ResponseEncoder {
+export function createResponseEncoder(options: ResponseEncoderOptions): ResponseEncoder {
+  const { requestId, continuation, messageIds } = options;
   const head = `{"type":"${FRAME.chatResponse}","id":${JSON.stringify(requestId)},"body":`;
   const flags = continuation ? ',"continuation":true' : "";
+  const origin = messageIds?.length ? `,"messageIds":${JSON.stringify(messageIds)}` : "";
   const replayFlag = (replay: boolean | undefined) => (replay ? ',"replay":true' : "");
   return {
     chunk: (chunkJson, seq, replay) =>
@@ -37,7 +41,7 @@ export function createResponseEncoder({ requestId, continuation }: ResponseEncod
     end: (end, replay) => {
       const body =
         end.outcome === "error" ? `${JSON.stringify(end.error)},"done":true,"error":true` : `"","done":true`;
-      return `${head}${body},"outcome":"${end.outcome}"${flags}${replayFlag(replay)}}`;
+      return `${head}${body},"outcome":"${end.outcome}"${origin}${flags}${replayFlag(replay)}}`;
     }
   };
 }

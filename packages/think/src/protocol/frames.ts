@@ -126,6 +126,8 @@ export interface ChatResponseFrame {
   readonly seq?: number;
   /** On the terminal frame: how the turn ended. */
   readonly outcome?: WireOutcome;
+  /** On the terminal frame of a request from a client: the user messages it ended with. */
+  readonly messageIds?: readonly string[];
 }
 
 /** How full the session is, and whether it is being compacted. */

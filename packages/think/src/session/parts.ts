@@ -13,6 +13,11 @@ export function isToolPart(part: Part): part is ToolPart {
   return isTool && "toolCallId" in part && typeof part.toolCallId === "string";
 }
 
+/** The name of the tool, in either form. */
+export function toolNameOf(part: ToolPart): string {
+  return part.type === "dynamic-tool" ? part.toolName : part.type.slice("tool-".length);
+}
+
 export function isDataUrl(url: unknown): url is string {
   return typeof url === "string" && url.startsWith("data:");
 }

@@ -20,6 +20,8 @@ export interface StreamStart {
   readonly parentId?: string | undefined;
   /** What is needed to run the turn again, as JSON. Default: it is not recovered. */
   readonly turn?: string | undefined;
+  /** The user messages that the request ended with. */
+  readonly messageIds?: readonly string[] | undefined;
 }
 
 export type StreamEnd =

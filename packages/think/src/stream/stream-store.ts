@@ -38,6 +38,8 @@ export interface StreamRecord {
   readonly progress: number;
   /** When the stream began, in ms. */
   readonly createdAt: number;
+  /** The user messages that the request ended with. Not stored: after an eviction clients are not told them any more. */
+  readonly messageIds?: readonly string[] | undefined;
 }
 
 export interface StreamStore {

@@ -4,6 +4,7 @@
  */
 import type { Ids } from "../shared/clock";
 import { errorText } from "../shared/errors/error-text";
+import { LIMITS } from "../shared/limits";
 import { createResponseEncoder, encodeFrame, type ResponseEnd } from "../protocol/encode";
 import { FRAME, type ChatRequestBody, type ChatRequestFrame } from "../protocol/frames";
 import type { Conversation } from "../session/conversation";
@@ -30,6 +31,12 @@ export interface ChatRequestsOptions {
   readonly send: (connectionId: string, frame: string) => boolean;
 }
 
+/** What is told of a request at its end, whatever became of it. */
+interface Origin {
+  readonly requestId: string;
+  readonly messageIds: readonly string[];
+}
+
 export class ChatRequests {
   readonly #options: ChatRequestsOptions;
 
@@ -40,27 +47,28 @@ export class ChatRequests {
   async handle(connectionId: string, { id, body }: ChatRequestFrame): Promise<void> {
     const { turns, broadcast } = this.#options;
     const { generation } = turns;
-    const admitted = this.#admit(connectionId, id, body);
+    const request = { requestId: id, messageIds: originOf(body) };
+    const admitted = this.#admit(connectionId, request, body);
     if (!admitted) return;
     try {
       const result = await turns.run(admitted);
       if (result.status !== "skipped") return;
       // A clear ended it: the one who asked may be back as another connection, so everyone is told.
-      if (turns.generation === generation) this.#end(connectionId, id, { outcome: "skipped" });
-      else broadcast(endFrame(id, { outcome: "skipped" }), []);
+      if (turns.generation === generation) this.#end(connectionId, request, { outcome: "skipped" });
+      else broadcast(endFrame(request, { outcome: "skipped" }), []);
     } catch (error) {
       // Storage failed where a turn begins or ends: it could not tell anyone itself.
-      this.#fail(id, error, true);
+      this.#fail(request, error, true);
     }
   }
 
   /** The turn to run, or nothing when the request is refused or failed; then the client has been told. */
-  #admit(connectionId: string, requestId: string, body: ChatRequestBody): TurnRequest | undefined {
+  #admit(connectionId: string, request: Origin, body: ChatRequestBody): TurnRequest | undefined {
     const { turns, gate, policy, context, stream, settleOrphan } = this.#options;
     const regenerate = body.trigger === "regenerate-message";
     const admission = gate.admit(regenerate ? "queue" : policy(), turns.size > 0);
     if (admission.action === "drop") {
-      this.#drop(connectionId, requestId);
+      this.#drop(connectionId, request);
       return undefined;
     }
     try {
@@ -69,14 +77,14 @@ export class ChatRequests {
       context.accept(body);
       const parentId = this.#store(connectionId, body, regenerate);
       return {
-        requestId,
+        ...request,
         parentId,
         body: context.body,
         clientTools: context.clientTools,
         prepare: admission.mayRun
       };
     } catch (error) {
-      this.#fail(requestId, error);
+      this.#fail(request, error);
       return undefined;
     }
   }
@@ -95,38 +103,48 @@ export class ChatRequests {
   }
 
   /** The client shows its message already; the list takes it back. */
-  #drop(connectionId: string, requestId: string): void {
+  #drop(connectionId: string, request: Origin): void {
     const { conversation, send } = this.#options;
     send(connectionId, encodeFrame({ type: FRAME.chatMessages, messages: conversation.messages }));
-    this.#end(connectionId, requestId, { outcome: "skipped" });
+    this.#end(connectionId, request, { outcome: "skipped" });
   }
 
   /** Recorded before it is sent, so that a client that reconnects in between learns it too. */
-  #fail(requestId: string, error: unknown, messagesPersisted = false): void {
+  #fail(request: Origin, error: unknown, messagesPersisted = false): void {
     const { reportFailure, broadcast } = this.#options;
+    const { requestId } = request;
     const stage = messagesPersisted ? "turn" : "persist";
     const { text } = reportFailure(error, { requestId, stage, messagesPersisted });
-    this.#record(requestId, text);
-    broadcast(endFrame(requestId, { outcome: "error", error: text }), []);
+    this.#record(request, text);
+    broadcast(endFrame(request, { outcome: "error", error: text }), []);
   }
 
-  #record(requestId: string, error: string): void {
+  #record(request: Origin, error: string): void {
     const { stream, ids } = this.#options;
     // A running turn owns the stream's record; its own outcome matters more to those who reconnect.
     if (stream.isLive) return;
     const id = ids.next();
     try {
-      stream.fail({ streamId: id, messageId: id, requestId, continuation: false }, error);
+      stream.fail({ streamId: id, messageId: id, ...request, continuation: false }, error);
     } catch (failure) {
       console.error(`[Think] A failed request could not be recorded: ${errorText(failure)}`, failure);
     }
   }
 
-  #end(connectionId: string, requestId: string, end: ResponseEnd): void {
-    this.#options.send(connectionId, endFrame(requestId, end));
+  #end(connectionId: string, request: Origin, end: ResponseEnd): void {
+    this.#options.send(connectionId, endFrame(request, end));
   }
 }
 
-function endFrame(requestId: string, end: ResponseEnd): string {
-  return createResponseEncoder({ requestId, continuation: false }).end(end);
+function endFrame(request: Origin, end: ResponseEnd): string {
+  return createResponseEncoder({ ...request, continuation: false }).end(end);
+}
+
+/** The ids of the user messages that a request ends with: one for a question, several when they were sent together. */
+function originOf({ messages }: ChatRequestBody): readonly string[] {
+  const before = messages.findLastIndex(({ role }) => role !== "user");
+  return messages
+    .slice(before + 1)
+    .slice(-LIMITS.originMessageIds)
+    .map(({ id }) => id);
 }

@@ -39,8 +39,8 @@ export interface ChatSinkOptions {
 
 export function openChatSink(options: ChatSinkOptions, turn: Turn): TurnSink {
   const { stream, desk, conversation, broadcast, send, ids } = options;
-  const { requestId, messageId, continuation } = turn;
-  const encoder = createResponseEncoder({ requestId, continuation });
+  const { requestId, messageId, continuation, messageIds } = turn;
+  const encoder = createResponseEncoder({ requestId, continuation, messageIds });
   options.settleOrphan();
   desk.dismiss();
   stream.start({
@@ -48,6 +48,7 @@ export function openChatSink(options: ChatSinkOptions, turn: Turn): TurnSink {
     requestId,
     messageId,
     continuation,
+    messageIds,
     parentId: turn.parentId,
     turn: options.remember(turn)
   });

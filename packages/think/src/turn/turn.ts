@@ -26,6 +26,8 @@ export interface TurnInput {
 
 export interface Turn extends TurnInput {
   readonly requestId: string;
+  /** The user messages that a client's request ended with. */
+  readonly messageIds?: readonly string[] | undefined;
   /** The queue generation it was admitted in; a clear starts a new one. */
   readonly generation: number;
   /** Id for the assistant message, unless the provider brings its own. */

@@ -19,6 +19,8 @@ import type { Turn, TurnInput, TurnOutcome, TurnResult } from "./turn";
 
 export interface TurnRequest extends TurnInput {
   readonly requestId: string;
+  /** The user messages that a client's request ended with; told at its end. */
+  readonly messageIds?: readonly string[] | undefined;
   /** The queue generation at arrival, when work was done before `run` was called. Default: the current one. */
   readonly generation?: number;
   /** Cancels the turn from outside. */
@@ -54,6 +56,8 @@ export interface TurnSink extends ChunkSink {
 export interface LiveTurn {
   readonly turn: Turn;
   readonly accumulator: MessageAccumulator;
+  /** Names of the tools that run on the server in this turn; known once the model is asked. */
+  readonly serverTools?: ReadonlySet<string> | undefined;
   /** Resolves when the turn has left the stage. */
   readonly over: Promise<void>;
 }
@@ -186,11 +190,12 @@ export class Turns {
     { requestId, generation, continuation, rootRequestId, ...request }: TurnRequest,
     { signal }: CancellableTurn
   ): Turn {
-    const { body, clientTools, onClientToolCall, parentId, ownerId } = request;
+    const { body, clientTools, onClientToolCall, parentId, ownerId, messageIds } = request;
     return {
       requestId,
       rootRequestId: rootRequestId ?? requestId,
       ownerId,
+      messageIds,
       generation: generation ?? this.#queue.generation,
       messageId: this.#options.ids.next(),
       continuation: continuation ?? false,
@@ -283,7 +288,8 @@ export class Turns {
     }
   }
 
-  async #stream({ turn, accumulator }: LiveTurn, sink: ChunkSink): Promise<TurnOutcome | Stalled> {
+  async #stream(live: LiveTurn, sink: ChunkSink): Promise<TurnOutcome | Stalled> {
+    const { turn, accumulator } = live;
     if (turn.signal.aborted) return { status: "aborted" };
     let stream: ModelStream | undefined;
     try {
@@ -293,6 +299,7 @@ export class Turns {
       return { status: "error", error: errorText(error), cause: error, stage: "turn" };
     }
     if (!stream) return { status: "aborted" };
+    if (this.#live === live) this.#live = { ...live, serverTools: stream.serverTools };
     const { clock, rescue } = this.#options;
     const stallTimeoutMs = stream.stallTimeoutMs ?? rescue.stallTimeoutMs();
     const outcome = await consumeStream({ turn, stream, accumulator, sink, clock, stallTimeoutMs });

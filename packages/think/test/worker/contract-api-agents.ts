@@ -22,6 +22,15 @@ export function useContractModel(name: string, model: LanguageModel): void {
   models.set(name, model);
 }
 
+type Configure = (session: Think["session"], agent: ContractApiAgent) => void | Promise<void>;
+
+const configurations = new Map<string, Configure>();
+
+/** What the instance does in `configureSession`; it must be known before the agent starts. */
+export function useContractSession(name: string, configure: Configure): void {
+  configurations.set(name, configure);
+}
+
 export class ContractApiAgent extends Think {
   readonly responses: ChatResponseResult[] = [];
   readonly errors: { readonly error: unknown; readonly context: ChatErrorContext | undefined }[] = [];
@@ -34,6 +43,11 @@ export class ContractApiAgent extends Think {
     emit: ({ type, payload }: { readonly type: string; readonly payload?: unknown }) =>
       void this.events.push({ type, payload })
   } as never;
+
+  override async configureSession(session: Think["session"]): Promise<Think["session"]> {
+    await configurations.get(this.name)?.(session, this);
+    return session;
+  }
 
   override onStart(): void {
     this.started = { messages: this.messages.length, config: this.getConfig() };

@@ -21,6 +21,9 @@ export const LIMITS = {
   /** Most messages in one request. A list this long is uploaded only by a client that never windows. */
   messagesPerRequest: 10_000,
 
+  /** Most ids of a request's own messages that its end repeats to clients; more than one only when several were sent together. */
+  originMessageIds: 50,
+
   /** Largest stored message in UTF-8 bytes: SQLite rows in a Durable Object end near 2 MB. */
   messageBytes: 1_800_000,
 

@@ -28,5 +28,7 @@ export const EXECUTE_LIMITS = {
   /** Loop rounds and function calls between two looks at the clock. */
   ticksPerLook: 1024,
   /** The outcome of an execution whose tool call is gone, as told in a message, in UTF-16 code units. */
-  outcomeChars: 4000
+  outcomeChars: 4000,
+  /** Sets of packages that one isolate keeps bundled; an agent class has one or two, and each is up to some megabytes of text. */
+  bundledSets: 4
 } as const;

@@ -1,17 +1,27 @@
 /**
- * Packages for the sandbox (tier 2): bundled once per tool set by `@cloudflare/worker-bundler`, then plain modules that code imports by
- * name. With packages the model may also write TypeScript. The bundler is large and only loaded when it is needed.
+ * Packages for the sandbox (tier 2): bundled by `@cloudflare/worker-bundler`, then plain modules that code imports by name. A tool is made
+ * anew for each turn; what was bundled stays in the isolate, so that only its first run pays. With packages the model may also write
+ * TypeScript. The bundler is large and only loaded when it is needed.
  */
 import { parse } from "acorn";
 import { errorText } from "../../shared/errors/error-text";
+import { EXECUTE_LIMITS } from "../../shared/limits";
 
 /** Package name to a version or range, fetched from the registry, or to the package's own files by path. */
 export type ExecutePackages = Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 
+type Modules = Readonly<Record<string, string>>;
+
+/**
+ * What this isolate has bundled, by packages and registry; the oldest goes first. Results, not promises: a promise of one object's request
+ * may never resolve for another's.
+ */
+const bundled = new Map<string, Modules>();
+
 export class PackageShelf {
   readonly #packages: ExecutePackages;
   readonly #registry: string | undefined;
-  #modules: Promise<Readonly<Record<string, string>>> | undefined;
+  #modules: Promise<Modules> | undefined;
 
   constructor(packages: ExecutePackages, registry?: string) {
     this.#packages = packages;
@@ -23,14 +33,27 @@ export class PackageShelf {
   }
 
   /** Import name to JavaScript. A failure is not remembered: the registry may answer the next time. */
-  modules(): Promise<Readonly<Record<string, string>>> {
-    return (this.#modules ??= this.#bundleAll().catch((error: unknown) => {
+  modules(): Promise<Modules> {
+    return (this.#modules ??= this.#take().catch((error: unknown) => {
       this.#modules = undefined;
       throw error;
     }));
   }
 
-  async #bundleAll(): Promise<Readonly<Record<string, string>>> {
+  async #take(): Promise<Modules> {
+    const key = JSON.stringify([this.#registry, this.#packages]);
+    const known = bundled.get(key);
+    if (known) return known;
+    const modules = await this.#bundleAll();
+    bundled.set(key, modules);
+    for (const oldest of bundled.keys()) {
+      if (bundled.size <= EXECUTE_LIMITS.bundledSets) break;
+      bundled.delete(oldest);
+    }
+    return modules;
+  }
+
+  async #bundleAll(): Promise<Modules> {
     const entries = Object.entries(this.#packages).map(async ([name, source]) => [
       name,
       await this.#bundle(name, source)

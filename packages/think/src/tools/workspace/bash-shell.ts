@@ -61,8 +61,11 @@ const executionLimits = {
   maxArrayElements: 100_000
 };
 
-/** The shell would look names up before it asks, which a Worker cannot; and from a Worker no private address can be reached anyway. */
-const workersNetwork = { denyPrivateRanges: false } as const satisfies NetworkConfig;
+/**
+ * The shell's check of private addresses pins the connection to an address it resolved, which a Worker cannot do: with it every host
+ * name is refused. The platform's `fetch` does not reach private networks.
+ */
+const NO_ADDRESS_CHECK = { denyPrivateRanges: false } as const;
 
 export async function runShell(run: ShellRun): Promise<ShellResult> {
   const shell: Shell = await import("just-bash");
@@ -156,6 +159,6 @@ function watch(run: ShellRun, stop: AbortController): Deadline {
 function networkConfig(network: BashNetwork): NetworkConfig | undefined {
   if (network === false) return undefined;
   // Not an empty configuration: the shell reads that as an empty allow-list and denies every URL.
-  if (network === true) return { ...workersNetwork, dangerouslyAllowFullInternetAccess: true };
-  return { ...workersNetwork, ...("length" in network ? { allowedUrlPrefixes: [...network] } : network) };
+  if (network === true) return { dangerouslyAllowFullInternetAccess: true, ...NO_ADDRESS_CHECK };
+  return { ...NO_ADDRESS_CHECK, ...("length" in network ? { allowedUrlPrefixes: [...network] } : network) };
 }
