@@ -1,5 +1,6 @@
 /** `@cloudflare/think`: the chat agent base class. */
 export { Think } from "./think";
+export { Session } from "./session/session";
 export { Workspace } from "@cloudflare/shell";
 export type { WorkspaceLike } from "./workspace/workspace-like";
 export type { ExecutionRuntime } from "./executions/executions";
@@ -8,6 +9,9 @@ export type { BashLimits } from "./tools/workspace/bash";
 export { ThinkError, type ThinkErrorCode } from "./shared/errors/think-error";
 export type { OnStartDegradation } from "./host/start-steps";
 export type { ClientToolSchema } from "./protocol/frames";
+export type { Branch } from "./session/forks";
+export type { SearchResult } from "./session/search-index";
+export type { SessionInfo } from "./session/session-store";
 export type { MediaEvictionConfig, MediaEvictionSetting } from "./session/media-settings";
 export type { ChatErrorStage } from "./observability/events";
 export type { ChatOptions, MessagesInput, SaveMessagesOptions, SaveMessagesResult } from "./turn/chat-api";

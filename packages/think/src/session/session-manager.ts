@@ -55,7 +55,7 @@ export class SessionManager extends SessionChain {
     nameOf: (id) => this.#sessions.get(id)?.name ?? id
   };
 
-  /** Use `SessionManager.create(host)`, unless clock and ids are your own. */
+  /** @internal Use `SessionManager.create(host)`. */
   constructor(source: DatabaseSource) {
     super();
     const { sql, clock, ids } = source;

@@ -27,7 +27,7 @@ import {
   type SessionProvider
 } from "./session-provider";
 import { checkThreshold, settingsOf, type SessionOptions, type SessionSettings } from "./session-settings";
-import { sourceOf, type SessionHost, type SessionSource } from "./session-source";
+import { isSource, sourceOf, type SessionHost, type SessionSource } from "./session-source";
 
 export class Session {
   readonly #source: SessionSource;
@@ -36,8 +36,11 @@ export class Session {
   #warned = false;
 
   /** On storage of one's own. `Session.create(agent)` stores in the agent's database. */
-  constructor(provider: SessionProvider | SessionSource, options: SessionOptions = {}) {
-    this.#source = "canChoose" in provider ? provider : sourceOf(provider);
+  constructor(provider: SessionProvider, options?: SessionOptions);
+  /** @internal */
+  constructor(source: SessionSource);
+  constructor(storage: SessionProvider | SessionSource, options: SessionOptions = {}) {
+    this.#source = isSource(storage) ? storage : sourceOf(storage);
     this.#settings = settingsOf(options);
   }
 
