@@ -90,12 +90,15 @@ export function openStored(
 ): OpenedSession {
   const now = () => clock.now();
   const scope = { id: sessionId };
+  const sessions = new SessionStore(sql, now);
+  // Refuses a session of a newer release before anything of it is read or changed.
+  sessions.pointer(sessionId);
   const compactions = createCompactionStore(sql);
   const search = new SearchIndex(sql, scope, indexed);
   const conversation = createConversation({
     ...{ sql, scope, config: createConfigStore(sql) },
     store: createMessageStore({ sql, now, scope }),
-    sessions: new SessionStore(sql, now),
+    sessions,
     summaries: () => compactions.list(sessionId),
     observers: [search, followEnds(compactions, scope)],
     rolledBack: () => search.forget()
