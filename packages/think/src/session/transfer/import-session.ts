@@ -2,8 +2,8 @@
  * Stores a session document as a new session, all of it or nothing: one transaction, after everything has been checked.
  */
 import type { UIMessage } from "ai";
-import { errorText } from "../../shared/errors/error-text";
-import { LIMITS } from "../../shared/limits";
+import { exceedsDepth } from "../../shared/json";
+import { LIMITS, SESSION_LIMITS } from "../../shared/limits";
 import type { Sql } from "../../storage/sql";
 import type { BranchStore } from "../branch-store";
 import type { CompactionStore } from "../compaction/compaction-store";
@@ -86,17 +86,10 @@ function rowOf(message: UIMessage): RowMessage {
   const prepared = prepareMessage(message);
   if (!prepared || prepared.parts.length === 0)
     throw invalidImport(`message ${message.id} is empty: it has no parts that are stored`);
-  const json = toJson(prepared);
+  if (exceedsDepth(prepared, SESSION_LIMITS.importDepth))
+    throw invalidImport(`message ${message.id} is nested deeper than ${SESSION_LIMITS.importDepth} levels`);
+  const json = JSON.stringify(prepared);
   if (utf8Bytes(json) > LIMITS.messageBytes)
     throw invalidImport(`message ${message.id} is larger than ${LIMITS.messageBytes} bytes`);
   return { message: prepared, json };
-}
-
-/** Nesting that JSON can be read from may still be too deep to be written. */
-function toJson(message: UIMessage): string {
-  try {
-    return JSON.stringify(message);
-  } catch (cause) {
-    throw invalidImport(`message ${message.id} cannot be written as JSON (${errorText(cause)})`, cause);
-  }
 }

@@ -35,6 +35,9 @@ export const SESSION_LIMITS = {
   importChars: 64 * 1024 * 1024,
   importMessages: 100_000,
 
+  /** Deepest nesting of a message in a document: code that walks messages calls itself. What models say is never near it. */
+  importDepth: 1_000,
+
   /** Longest summary and context block in a document, in UTF-16 code units: at most 1.5 MB of a 2 MB row. */
   importTextChars: 500_000
 } as const;
