@@ -203,7 +203,7 @@ describe("the cost of overlays", () => {
           return null;
         })
       ).toThrow("cycle");
-      expect(() => store.add("", overlay("a"))).toThrow(/UNIQUE/);
+      expect(() => store.add("", overlay("a"))).toThrow('compaction "a" in this session already');
       expect(store.list("")).toEqual(before);
     }));
 });

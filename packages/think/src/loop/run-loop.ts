@@ -15,7 +15,7 @@ import { streamModel, toModelMessages, type ModelStream } from "./sdk";
 import { createStepGuard, type StepGuard } from "./step-guard";
 import { FINAL_ANSWER_TOOL } from "./tool-gate";
 import { mergeTools, type ToolSources } from "./tool-merge";
-import { truncateOlderMessages } from "./truncate-messages";
+import { truncateOlderMessages } from "../session/truncate-messages";
 import type { TurnConfig } from "./turn-config";
 
 /** Ends a prompt that would end with the model's own words. Never stored. */

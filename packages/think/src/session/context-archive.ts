@@ -4,7 +4,7 @@
  */
 import { missableTable } from "../storage/lazy-table";
 import type { Sql } from "../storage/sql";
-import { deleteContextRows } from "./context/context-rows";
+import { deleteContextRows, storeBlocks } from "./context/context-rows";
 import { contextKey, promptKey } from "./session-parts";
 
 export class ContextArchive {
@@ -26,6 +26,14 @@ export class ContextArchive {
       );
       return row ? [{ label, content: row.content }] : [];
     });
+  }
+
+  /** Stores blocks of a session that is being made. */
+  store(sessionId: string, blocks: readonly { readonly label: string; readonly content: string }[]): void {
+    storeBlocks(
+      this.#sql,
+      blocks.map(({ label, content }) => ({ key: contextKey(label, sessionId), content }))
+    );
   }
 
   /** Removes blocks, search entries and the frozen prompt of a session. */

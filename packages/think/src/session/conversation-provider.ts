@@ -71,6 +71,7 @@ export class ConversationProvider implements SessionProvider {
 
   addCompaction(summary: string, fromMessageId: string, toMessageId: string): StoredCompaction {
     const { compactions, scope, ids, now, conversation } = this.#options;
+    conversation.tree.checkRange(fromMessageId, toMessageId);
     const compaction = { id: ids.next(), summary, fromMessageId, toMessageId, createdAt: now() };
     compactions.add(scope.id, compaction);
     conversation.reload();

@@ -45,21 +45,29 @@ export class ConversationTree {
   recent(count: number): { readonly messages: UIMessage[]; readonly truncated: boolean } {
     const { hydration, store } = this.#options;
     if (this.leafId === undefined) return { messages: [], truncated: false };
-    let oldestId = this.leafId;
-    let parentId: string | null = null;
-    let left = count;
-    for (const row of store.sizes(this.leafId)) {
-      if (left === 0) break;
-      oldestId = row.id;
-      parentId = row.parentId;
-      left -= 1;
+    const wanted = new Set<string>();
+    for (const { id } of store.sizes(this.leafId)) {
+      if (wanted.size >= count)
+        return { messages: [...hydration.among(wanted, this.leafId)], truncated: true };
+      wanted.add(id);
     }
-    return { messages: [...hydration.between(oldestId, this.leafId)], truncated: parentId !== null };
+    return { messages: [...hydration.among(wanted, this.leafId)], truncated: false };
   }
 
   /** Messages on the path to a message, or on the active one, summarised ones included. */
   pathLength(leafId = this.leafId): number {
     return leafId === undefined ? 0 : this.#options.hydration.measure(leafId).count;
+  }
+
+  /** Throws unless one stored message comes before another one on its path, or is the same: a summary can stand for nothing else. */
+  checkRange(fromId: string, toId: string): void {
+    const { store } = this.#options;
+    for (const id of [fromId, toId]) if (!store.has(id)) throw notFound(id);
+    for (const row of store.sizes(toId)) if (row.id === fromId) return;
+    throw new ThinkError(
+      `Message ${JSON.stringify(toId)} does not follow ${JSON.stringify(fromId)}. A summary stands for a part of one path, oldest message first.`,
+      { code: "invalid-session" }
+    );
   }
 
   /** Sizes along the active path, newest first, without contents. */
@@ -129,10 +137,7 @@ export class ConversationTree {
   #linkOf(id: string): MessageLink {
     const link = this.#options.store.link(this.#options.path.current.lastOf(id));
     if (link) return link;
-    throw new ThinkError(
-      `There is no message ${JSON.stringify(id)} in this session. Ids are those of getMessages().`,
-      { code: "message-not-found" }
-    );
+    throw notFound(id);
   }
 
   #roots(id: string): string[] {
@@ -153,4 +158,11 @@ export class ConversationTree {
   #activeChild(children: readonly string[]): string | undefined {
     return children.find((id) => this.#isActive(id));
   }
+}
+
+function notFound(id: string): ThinkError {
+  return new ThinkError(
+    `There is no message ${JSON.stringify(id)} in this session. Ids are those of getMessages().`,
+    { code: "message-not-found" }
+  );
 }

@@ -141,9 +141,35 @@ export function childrenByParent(links: readonly MessageLink[]): Map<string | nu
   const children = new Map<string | null, string[]>();
   for (const { id, parentId } of links) {
     const parent = parentId !== null && known.has(parentId) ? parentId : null;
-    children.set(parent, [...(children.get(parent) ?? []), id]);
+    const siblings = children.get(parent);
+    if (siblings) siblings.push(id);
+    else children.set(parent, [id]);
   }
   return children;
+}
+
+/** A fork with its place. */
+export type KnownFork = Fork & { readonly parentId: string | null };
+
+/** The rows that a tree needs besides `known`, so that each message with several children has one for each. `links` are oldest first. */
+export function missingForks(
+  links: readonly MessageLink[],
+  activeLeaf: string | null,
+  known: readonly Pick<KnownFork, "childId">[] = []
+): KnownFork[] {
+  const noted = new Set(known.map(({ childId }) => childId));
+  const leaves = newestLeaves(links);
+  const parents = new Map(links.map(({ id, parentId }) => [id, parentId]));
+  const active = new Set<string>();
+  for (let id = activeLeaf; id !== null && !active.has(id); id = parents.get(id) ?? null) active.add(id);
+  return [...childrenByParent(links)].flatMap(([parentId, children]) => {
+    if (children.length < 2) return [];
+    const missing = children.filter((childId) => !noted.has(childId));
+    return missing.map((childId) => {
+      const leafId = active.has(childId) ? null : (leaves.get(childId) ?? null);
+      return { parentId, childId, leafId, label: null };
+    });
+  });
 }
 
 /** For each message the newest leaf below it (a leaf's is itself). `links` are oldest first. */
@@ -151,9 +177,10 @@ export function newestLeaves(links: readonly MessageLink[]): Map<string, string>
   const parents = new Map(links.map(({ id, parentId }) => [id, parentId]));
   const children = childrenByParent(links);
   const leaves = new Map<string, string>();
-  for (const { id: leaf } of links) {
+  // Newest first, each up to where a newer one has been: every message is met once.
+  for (const { id: leaf } of links.toReversed()) {
     if (children.has(leaf)) continue;
-    for (let id: string | null | undefined = leaf; id && leaves.get(id) !== leaf; id = parents.get(id))
+    for (let id: string | null | undefined = leaf; id && !leaves.has(id); id = parents.get(id))
       leaves.set(id, leaf);
   }
   return leaves;

@@ -9,11 +9,11 @@
 import type { UIMessage } from "ai";
 import type { Emit } from "../observability/events";
 import type { BranchStore } from "./branch-store";
-import { childrenByParent, newestLeaves } from "./forks";
+import { missingForks, newestLeaves } from "./forks";
 import { MESSAGE_LIMITS } from "../shared/limits";
 import { applyOverlays, summaryMessage, type StoredCompaction } from "./compaction/overlay";
 import { MessagePath, type StoredMessage } from "./message-path";
-import type { MessageLink, MessageStore } from "./message-store";
+import type { MessageStore } from "./message-store";
 import type { PathWindow, SessionScope } from "./path-reader";
 import type { LeafPointer, SessionStore } from "./session-store";
 
@@ -80,16 +80,16 @@ export class Hydration {
     return this.#summarised(leafId, Number.POSITIVE_INFINITY).path.messages;
   }
 
-  /** The path from one message to a later one, with summaries of ranges that lie wholly in between. */
-  between(fromId: string, leafId: string): readonly UIMessage[] {
+  /** The end of a path, with summaries of ranges that lie wholly in it. `ids` are those of its last rows. */
+  among(ids: ReadonlySet<string>, leafId: string): readonly UIMessage[] {
     const messages: UIMessage[] = [];
-    for (const page of this.#options.store.pages(leafId)) {
-      for (const { message } of page) {
-        messages.push(message);
-        if (message.id === fromId) return applyOverlays(messages.toReversed(), this.#options.summaries());
-      }
+    for (const page of ids.size === 0 ? [] : this.#options.store.pages(leafId)) {
+      const wanted = page.filter(({ message }) => ids.has(message.id));
+      for (const { message } of wanted) messages.push(message);
+      // Rows that are no messages are in no page, so the last id may never come.
+      if (messages.length === ids.size || wanted.length < page.length) break;
     }
-    return [];
+    return applyOverlays(messages.toReversed(), this.#options.summaries());
   }
 
   /** Stores the pointer to the end of what is in memory. */
@@ -118,20 +118,11 @@ export class Hydration {
     const leaves = newestLeaves(links);
     const leafId = links.findLast(({ id }) => leaves.get(id) === id)?.id;
     if (leafId === undefined) return undefined;
-    this.#noteForks(links, leaves, leafId);
+    for (const fork of missingForks(links, leafId))
+      this.#options.branches.note(fork.parentId, fork.childId, fork.leafId);
     const pointer = this.measure(leafId);
     sessions.adoptPointer(scope.id, pointer);
     return pointer;
-  }
-
-  #noteForks(links: readonly MessageLink[], leaves: ReadonlyMap<string, string>, leafId: string): void {
-    for (const [parentId, children] of childrenByParent(links)) {
-      if (children.length < 2) continue;
-      for (const child of children) {
-        const leaf = leaves.get(child);
-        this.#options.branches.note(parentId, child, leaf === undefined || leaf === leafId ? null : leaf);
-      }
-    }
   }
 
   #read(pointer: LeafPointer): HydratedPath {

@@ -10,6 +10,7 @@ import { SESSION_LIMITS } from "../shared/limits";
 import { missableTable, type MissableTable } from "../storage/lazy-table";
 import type { Sql } from "../storage/sql";
 import { readable, type SessionScope } from "./path-reader";
+import { SessionStore } from "./session-store";
 import { textHash53 } from "./text-hash";
 import { toMillis } from "./timestamps";
 import type { TreeObserver } from "./tree-observer";
@@ -41,12 +42,15 @@ export const SEARCH_SQL = {
   known: "SELECT 1 FROM assistant_fts_sessions WHERE session_id = ?",
   put: "INSERT INTO assistant_fts (rowid, text, id, session_id, role) VALUES (?, ?, ?, ?, ?)",
   remove: "DELETE FROM assistant_fts WHERE rowid = ?",
+  clear: "DELETE FROM assistant_fts WHERE session_id = ?",
+  note: "INSERT INTO assistant_fts_sessions (session_id) VALUES (?)",
+  forget: "DELETE FROM assistant_fts_sessions WHERE session_id = ?",
   sources: `SELECT id, content, octet_length(content) AS size FROM assistant_messages
     WHERE session_id = ? AND id > ? ORDER BY id LIMIT 50`
 } as const;
 
-/** Which sessions are known to be indexed, and which not to be. */
-export type IndexedSessions = Map<string, boolean>;
+/** Which sessions are known to be indexed. */
+export type IndexedSessions = Set<string>;
 
 type SourceRow = { id: string; content: string; size: number };
 type FoundRow = { id: string; session_id: string; role: string; text: string; created_at: number | string };
@@ -58,7 +62,7 @@ export class SearchIndex implements TreeObserver {
   readonly #indexed: IndexedSessions;
 
   /** Indexes of several sessions of one database share `indexed`: what one of them indexes, the others must keep up to date. */
-  constructor(sql: Sql, scope: SessionScope, indexed: IndexedSessions = new Map()) {
+  constructor(sql: Sql, scope: SessionScope, indexed: IndexedSessions = new Set()) {
     this.#sql = sql;
     this.#scope = scope;
     this.#indexed = indexed;
@@ -67,10 +71,10 @@ export class SearchIndex implements TreeObserver {
     );
   }
 
-  /** Every word must occur; best matches first. In this session, or in those that are named. */
+  /** Every word must occur; best matches first. In this session, or in all of them, which are named to be indexed first. */
   search(query: string, limit: number, everywhere?: readonly string[]): SearchResult[] {
-    const match = matchAll(query);
-    if (match === "") return [];
+    const match = typeof query === "string" ? matchAll(query) : "";
+    if (match === "" || !(limit >= 1)) return [];
     const sessions = everywhere ?? [this.#scope.id];
     return this.#sql.transaction(() => {
       for (const session of sessions) this.#ensure(session);
@@ -79,7 +83,7 @@ export class SearchIndex implements TreeObserver {
         ...[
           match,
           everywhere ? null : this.#scope.id,
-          Math.max(1, Math.min(limit, SESSION_LIMITS.searchResults))
+          Math.floor(Math.min(limit, SESSION_LIMITS.searchResults))
         ]
       );
       return rows.map(toResult);
@@ -87,13 +91,12 @@ export class SearchIndex implements TreeObserver {
   }
 
   stored(message: UIMessage): void {
-    if (!this.#isIndexed(this.#scope.id)) return;
-    this.#remove(message.id);
-    this.#put(this.#scope.id, message);
+    if (this.#isIndexed(this.#scope.id)) this.#put(this.#scope.id, message);
   }
 
   removing({ id }: { readonly id: string }): void {
-    if (this.#isIndexed(this.#scope.id)) this.#remove(id);
+    const session = this.#scope.id;
+    if (this.#isIndexed(session)) this.#sql.exec(SEARCH_SQL.remove, rowidOf(session, id));
   }
 
   copied(): void {
@@ -103,8 +106,8 @@ export class SearchIndex implements TreeObserver {
   cleared(): void {
     const { id } = this.#scope;
     if (!this.#isIndexed(id)) return;
-    this.#sql.exec("DELETE FROM assistant_fts WHERE session_id = ?", id);
-    this.#sessions.query("DELETE FROM assistant_fts_sessions WHERE session_id = ?", id);
+    this.#sql.exec(SEARCH_SQL.clear, id);
+    this.#sessions.query(SEARCH_SQL.forget, id);
     this.#indexed.delete(id);
   }
 
@@ -114,35 +117,35 @@ export class SearchIndex implements TreeObserver {
   }
 
   #isIndexed(session: string): boolean {
-    const known = this.#indexed.get(session);
-    if (known !== undefined) return known;
+    if (this.#indexed.has(session)) return true;
+    // Asked again each time: another object over the same rows may have indexed it. Without the table it costs no row.
     const found = this.#sessions.query(SEARCH_SQL.known, session).length > 0;
-    this.#indexed.set(session, found);
+    if (found) this.#indexed.add(session);
     return found;
   }
 
   #ensure(session: string): void {
     if (this.#isIndexed(session)) return;
-    this.#sessions.exec("INSERT INTO assistant_fts_sessions (session_id) VALUES (?)", session);
-    this.#indexed.set(session, true);
+    // Indexing writes: a session of a newer release is refused first.
+    new SessionStore(this.#sql, () => 0).pointer(session);
+    this.#sessions.exec(SEARCH_SQL.note, session);
+    this.#indexed.add(session);
     const messages = missableTable(this.#sql, "assistant_messages", () => undefined);
     for (let last = ""; ;) {
       const page = messages.query<SourceRow>(SEARCH_SQL.sources, session, last);
-      for (const row of page) for (const { message } of readable(row)) this.#put(session, message);
+      for (const { message } of page.flatMap(readable)) this.#put(session, message);
       const next = page.at(-1)?.id;
       if (next === undefined) return;
       last = next;
     }
   }
 
+  /** The old row always goes first: a second one with its number would be refused. */
   #put(session: string, message: UIMessage): void {
+    this.#sql.exec(SEARCH_SQL.remove, rowidOf(session, message.id));
     const text = textOf(message);
-    if (text === "") return;
-    this.#sql.exec(SEARCH_SQL.put, rowidOf(session, message.id), text, message.id, session, message.role);
-  }
-
-  #remove(id: string): void {
-    this.#sql.exec(SEARCH_SQL.remove, rowidOf(this.#scope.id, id));
+    if (text !== "")
+      this.#sql.exec(SEARCH_SQL.put, rowidOf(session, message.id), text, message.id, session, message.role);
   }
 }
 

@@ -10,16 +10,17 @@ import type { Sql } from "../storage/sql";
 import { BranchStore } from "./branch-store";
 import type { CompactionStore } from "./compaction/compaction-store";
 import type { ContextArchive } from "./context-archive";
-import { AgentContextProvider } from "./context/agent-context-provider";
 import { createConversation, type Conversation } from "./conversation";
 import { forkSession } from "./fork-session";
 import { createMessageStore, type MessageStore } from "./message-store";
 import { SearchIndex, type IndexedSessions } from "./search-index";
-import { contextKey } from "./session-parts";
 import type { SessionStore } from "./session-store";
-import { parseDocument } from "./transfer/document";
+import { invalidImport, parseDocument, type SessionDocument } from "./transfer/document";
 import { exportSession, type AttachmentReader } from "./transfer/export-session";
-import { importSession } from "./transfer/import-session";
+import { checkMessages, importSession } from "./transfer/import-session";
+
+/** Bytes of a window that only has to find the leaf. */
+const SMALLEST_WINDOW = 1;
 
 /** Files that messages refer to. */
 export interface ArchiveFiles extends AttachmentReader {
@@ -49,11 +50,21 @@ export class SessionArchive {
 
   /** A session that is not the active one; the active one has a conversation already. */
   open(id: string): Conversation {
+    return this.#open(id, 0);
+  }
+
+  /** The last message of the active path; reading it adopts a session of the published package. */
+  leafOf(id: string): string | undefined {
+    const pointer = this.#options.sessions.pointer(id);
+    return pointer === undefined ? this.#open(id, SMALLEST_WINDOW).tree.leafId : pointer?.id;
+  }
+
+  #open(id: string, byteBudget: number): Conversation {
     const { sql, sessions, config, compactions } = this.#options;
     return createConversation({
       ...{ sql, sessions, config, scope: { id }, store: this.#store(id) },
       summaries: () => compactions.list(id),
-      hydrationByteBudget: () => 0
+      hydrationByteBudget: () => byteBudget
     });
   }
 
@@ -107,15 +118,14 @@ export class SessionArchive {
   /** The session as one JSON document, in pieces. */
   async *export(id: string): AsyncGenerator<string> {
     const { sql, sessions, compactions, context, files } = this.#options;
-    // Reading the path adopts a session of the published package.
-    const { messages, tree } = this.open(id);
+    const leafId = this.leafOf(id) ?? null;
     const info = sessions.get(id);
-    if (!info || (messages.length === 0 && tree.leafId !== undefined))
+    if (!info)
       throw new ThinkError(`Session not found: ${JSON.stringify(id)}. There is nothing to export.`, {
         code: "session-not-found"
       });
     yield* exportSession({
-      ...{ info, leafId: tree.leafId ?? null, store: this.#store(id) },
+      ...{ info, leafId, store: this.#store(id) },
       branches: new BranchStore(sql, { id }),
       compactions: compactions.list(id),
       context: context.list(id),
@@ -125,18 +135,33 @@ export class SessionArchive {
 
   /** Stores a document as a new session and returns its id. */
   async import(input: unknown): Promise<string> {
-    const { sql, ids, sessions, compactions, files } = this.#options;
+    const { sql, ids, sessions, compactions, context } = this.#options;
     const document = parseDocument(input);
+    checkMessages(document);
+    await this.#importFiles(document);
     const id = ids.next();
-    for (const { path, content } of document.attachments) await files()?.write(path, content);
     importSession(document, {
       ...{ sql, sessionId: id, sessions, compactions, store: this.#store(id) },
-      branches: new BranchStore(sql, { id })
+      branches: new BranchStore(sql, { id }),
+      storeContext: (blocks) => context.store(id, blocks)
     });
-    for (const { label, content } of document.context) {
-      await new AgentContextProvider(sql, contextKey(label, id)).set(content);
-    }
     return id;
+  }
+
+  /** Before the rows: a file too many harms nobody, a missing one would. A file that another session needs is never replaced. */
+  async #importFiles({ attachments }: SessionDocument): Promise<void> {
+    if (attachments.length === 0) return;
+    const files = this.#options.files();
+    if (!files)
+      throw invalidImport("it has attachments, and there is no workspace to keep them. Give the agent one");
+    const missing: SessionDocument["attachments"] = [];
+    for (const { path, content } of attachments) {
+      const stored = await files.read(path);
+      if (stored === null) missing.push({ path, content });
+      else if (stored !== content)
+        throw invalidImport(`the workspace has another file ${path}, which a session may refer to`);
+    }
+    for (const { path, content } of missing) await files.write(path, content);
   }
 
   #store(id: string): MessageStore {

@@ -9,18 +9,18 @@
  */
 import type { ToolSet, UIMessage } from "ai";
 import { ThinkError } from "../shared/errors/think-error";
+import { jsonEqual } from "../shared/json";
 import { SESSION_LIMITS } from "../shared/limits";
 import { createConfigStore } from "../storage/config-store";
 import type { Sql } from "../storage/sql";
 import { createCompactionStore } from "./compaction/compaction-store";
 import type { StoredCompaction } from "./compaction/overlay";
-import { boundSummary } from "./compaction/summary-prompt";
 import { ContextArchive } from "./context-archive";
 import { SearchIndex, type IndexedSessions, type SearchResult } from "./search-index";
 import type { Session } from "./session";
 import { SessionArchive } from "./session-archive";
 import { SessionChain } from "./session-chain";
-import { checkRoom, checkSessionName, sessionNotFound } from "./session-rules";
+import { checkNotes, checkRoom, checkSessionName, checkSummary, sessionNotFound } from "./session-rules";
 import { searchableHistory, sessionSearchTools, type SearchableSessions } from "./session-search";
 import {
   openStored,
@@ -30,6 +30,7 @@ import {
   type SessionSource
 } from "./session-source";
 import { SessionStore, type SessionInfo } from "./session-store";
+import { byteStream, collectExport } from "./transfer/export-session";
 
 /** What may be said of a new session. */
 export interface CreateSessionOptions {
@@ -47,7 +48,7 @@ export class SessionManager extends SessionChain {
   readonly #source: DatabaseSource;
   readonly #sessions: SessionStore;
   readonly #archive: SessionArchive;
-  readonly #indexed: IndexedSessions = new Map();
+  readonly #indexed: IndexedSessions = new Set();
   readonly #search: SearchIndex;
   readonly #opened = new Map<string, OpenedSession>();
   readonly #searchable: SearchableSessions = {
@@ -55,7 +56,7 @@ export class SessionManager extends SessionChain {
     nameOf: (id) => this.#sessions.get(id)?.name ?? id
   };
 
-  /** Use `SessionManager.create(host)`, unless clock and ids are your own. */
+  /** @internal Use `SessionManager.create(host)`. */
   constructor(source: DatabaseSource) {
     super();
     const { sql, clock, ids } = source;
@@ -96,6 +97,7 @@ export class SessionManager extends SessionChain {
   create(name: string, options: CreateSessionOptions = {}): SessionInfo {
     const checked = checkSessionName(name);
     const { parentSessionId, model, source } = options;
+    checkNotes({ model, source });
     if (parentSessionId !== undefined) this.#existing(parentSessionId);
     checkRoom(this.#sessions, "delete()");
     const id = this.#source.ids.next();
@@ -149,8 +151,7 @@ export class SessionManager extends SessionChain {
     const before = session.getMessage(message.id);
     if (!before) return session.appendMessage(message, parentId);
     const updated = session.updateMessage(message);
-    // What is equal stays the same object.
-    if (session.getMessage(message.id) !== before) this.#sessions.touch(sessionId);
+    if (!jsonEqual(session.getMessage(message.id), before)) this.#sessions.touch(sessionId);
     return updated;
   }
 
@@ -201,14 +202,7 @@ export class SessionManager extends SessionChain {
     toMessageId: string
   ): StoredCompaction {
     const text = checkSummary(summary);
-    const session = this.getSession(sessionId);
-    for (const id of [fromMessageId, toMessageId]) {
-      if (!session.getMessage(id))
-        throw new ThinkError(
-          `There is no message ${JSON.stringify(id)} in this session. A summary stands for stored messages.`,
-          { code: "message-not-found" }
-        );
-    }
+    this.#existing(sessionId);
     const stored = this.#provider(sessionId).addCompaction(text, fromMessageId, toMessageId);
     this.#sessions.touch(sessionId);
     return stored;
@@ -248,10 +242,26 @@ export class SessionManager extends SessionChain {
 
   /** Messages of all sessions in which every word occurs, best first. A query without words finds nothing. */
   search(query: string, options: { readonly limit?: number } = {}): SearchResult[] {
-    const limit = options.limit ?? SESSION_LIMITS.searchDefault;
-    if (typeof query !== "string" || !(limit >= 1)) return [];
     const ids = this.#sessions.list().map(({ id }) => id);
-    return this.#search.search(query, Math.floor(Math.min(limit, SESSION_LIMITS.searchResults)), ids);
+    return this.#search.search(query, options.limit ?? SESSION_LIMITS.searchDefault, ids);
+  }
+
+  /** A session as one JSON document. Throws `export-too-large` beyond 32 Mi characters: use the stream then. */
+  async exportSession(sessionId: string): Promise<string> {
+    this.#existing(sessionId);
+    return collectExport(this.#archive.export(sessionId));
+  }
+
+  /** The same as UTF-8 bytes, piece by piece, for sessions of any size. */
+  exportSessionStream(sessionId: string): ReadableStream<Uint8Array> {
+    this.#existing(sessionId);
+    return byteStream(this.#archive.export(sessionId));
+  }
+
+  /** Stores an exported document as a new session, all of it or nothing. */
+  async importSession(document: string): Promise<SessionInfo> {
+    checkRoom(this.#sessions, "delete()");
+    return this.#info(await this.#archive.import(document));
   }
 
   /** `session_search{query}` for a model: the ten best messages of all sessions, as text. */
@@ -293,14 +303,6 @@ export class SessionManager extends SessionChain {
   #exists(sessionId: string): boolean {
     if (typeof sessionId !== "string" || sessionId.length > SESSION_LIMITS.idChars) return false;
     if (this.#opened.has(sessionId) || this.#sessions.get(sessionId)) return true;
-    return this.#archive.open(sessionId).tree.leafId !== undefined;
+    return this.#archive.leafOf(sessionId) !== undefined;
   }
-}
-
-function checkSummary(summary: unknown): string {
-  const text = typeof summary === "string" ? boundSummary(summary) : "";
-  if (text !== "") return text;
-  throw new ThinkError("A summary must say something: it stands for messages from now on.", {
-    code: "invalid-session"
-  });
 }

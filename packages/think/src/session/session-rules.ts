@@ -1,6 +1,8 @@
-/** What named sessions must be, whoever makes them: an agent or a session manager. */
+/** What sessions and what goes into them must be, whoever makes them: an agent, a session or a session manager. */
 import { ThinkError } from "../shared/errors/think-error";
-import { SESSION_LIMITS } from "../shared/limits";
+import { isRecord } from "../shared/json";
+import { LIMITS, SESSION_LIMITS } from "../shared/limits";
+import { boundSummary } from "./compaction/summary-prompt";
 import type { SessionStore } from "./session-store";
 
 export function checkSessionName(name: unknown): string {
@@ -25,5 +27,39 @@ export function sessionNotFound(id: unknown, listing: string): ThinkError {
   return new ThinkError(
     `Session not found: ${JSON.stringify(id)?.slice(0, SESSION_LIMITS.idChars)}. ${listing} lists those there are.`,
     { code: "session-not-found" }
+  );
+}
+
+/** Model and source of a session. */
+export function checkNotes(notes: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(notes)) {
+    if (value === undefined || (typeof value === "string" && value.length <= SESSION_LIMITS.noteChars))
+      continue;
+    throw new ThinkError(
+      `The ${name} of a session is a text of at most ${SESSION_LIMITS.noteChars} characters.`,
+      { code: "invalid-session" }
+    );
+  }
+}
+
+export function checkSummary(summary: unknown): string {
+  const text = typeof summary === "string" ? boundSummary(summary) : "";
+  if (text !== "") return text;
+  throw new ThinkError("A summary must say something: it stands for messages from now on.", {
+    code: "invalid-session"
+  });
+}
+
+/** What cannot be read back must not be stored. Any role and any parts pass, none included: models and clients differ. */
+export function checkMessage(message: unknown): void {
+  const value = isRecord(message) ? message : {};
+  const { id, role, parts } = value;
+  const isNamed = typeof id === "string" && id !== "" && id.length <= LIMITS.messageIdChars;
+  const isList =
+    Array.isArray(parts) && parts.every((part) => isRecord(part) && typeof part.type === "string");
+  if (isNamed && typeof role === "string" && isList) return;
+  throw new ThinkError(
+    `A message is { id, role, parts }: an id of 1 to ${LIMITS.messageIdChars} characters, a role, and a list of parts that have a type. Got ${JSON.stringify(id)?.slice(0, 50)}.`,
+    { code: "invalid-message" }
   );
 }

@@ -4,6 +4,7 @@
  */
 import type { SessionErrorFrame, SessionStatusFrame } from "../protocol/frames";
 import type { Clock, Ids } from "../shared/clock";
+import { ThinkError } from "../shared/errors/think-error";
 import { systemClock, systemIds } from "../shared/system";
 import { createConfigStore } from "../storage/config-store";
 import { hostSql, isSqlHost, type SqlHost } from "../storage/host-sql";
@@ -47,8 +48,19 @@ export interface SessionSource {
 /** An object whose database holds sessions; with `broadcast`, clients learn of their state. */
 export type SessionHost = SqlHost & { broadcast?(frame: string): void };
 
+/** Hosts and providers come from code that may have no type checker. */
 export function sourceOf(host: SessionHost | SessionProvider): SessionSource {
-  return isSqlHost(host) ? hostSource(host) : providerSource(host);
+  if (isSqlHost(host)) return hostSource(host);
+  const isProvider = typeof host === "object" && host !== null && typeof host.getHistory === "function";
+  if (isProvider) return providerSource(host);
+  throw new ThinkError(
+    "A session needs storage: an agent, an object with an agent's sql tag, or a SessionProvider.",
+    { code: "invalid-session" }
+  );
+}
+
+export function isSource(value: SessionProvider | SessionSource): value is SessionSource {
+  return typeof value === "object" && value !== null && "canChoose" in value;
 }
 
 function hostSource(host: SessionHost): SessionSource {
@@ -78,12 +90,15 @@ export function openStored(
 ): OpenedSession {
   const now = () => clock.now();
   const scope = { id: sessionId };
+  const sessions = new SessionStore(sql, now);
+  // Refuses a session of a newer release before anything of it is read or changed.
+  sessions.pointer(sessionId);
   const compactions = createCompactionStore(sql);
   const search = new SearchIndex(sql, scope, indexed);
   const conversation = createConversation({
     ...{ sql, scope, config: createConfigStore(sql) },
     store: createMessageStore({ sql, now, scope }),
-    sessions: new SessionStore(sql, now),
+    sessions,
     summaries: () => compactions.list(sessionId),
     observers: [search, followEnds(compactions, scope)],
     rolledBack: () => search.forget()

@@ -2,7 +2,8 @@
  * Table `assistant_sessions`: one row per session with its name and figures, and the end of its active path. Appending a message writes
  * this row too, so that leaf, size and time of the last message cost one row together.
  *
- * I1. A row written by a newer release is refused before anything of the session is read.
+ * I1. A row written by a newer release is refused before anything of the session is read or changed. As long as there is one, sessions
+ *     are not listed and none is made: the database belongs to that release.
  * I2. A table of the published package gets the missing columns when they are first missed. A negative `path_count` then says that the
  *     leaf of a session has not been looked for; finding it changes no time.
  */
@@ -220,6 +221,7 @@ function refuseNewer(id: string, version: number): void {
 }
 
 function toInfo(row: InfoRow): SessionInfo {
+  refuseNewer(row.id, row.schema_version);
   const text = (value: SqlValue | undefined) => (typeof value === "string" ? value : null);
   const time = (value: SqlValue | undefined) => toMillis(value instanceof ArrayBuffer ? null : value);
   return {

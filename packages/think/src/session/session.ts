@@ -19,6 +19,7 @@ import type { ContextBlock, ContextConfig } from "./context/block";
 import type { PromptStore } from "./context/frozen-prompt";
 import { utf8Bytes } from "./row-limit";
 import type { SearchResult } from "./search-index";
+import { checkMessage } from "./session-rules";
 import { buildSession, type SessionParts } from "./session-parts";
 import {
   appendAll,
@@ -27,7 +28,7 @@ import {
   type SessionProvider
 } from "./session-provider";
 import { checkThreshold, settingsOf, type SessionOptions, type SessionSettings } from "./session-settings";
-import { sourceOf, type SessionHost, type SessionSource } from "./session-source";
+import { isSource, sourceOf, type SessionHost, type SessionSource } from "./session-source";
 
 export class Session {
   readonly #source: SessionSource;
@@ -36,8 +37,11 @@ export class Session {
   #warned = false;
 
   /** On storage of one's own. `Session.create(agent)` stores in the agent's database. */
-  constructor(provider: SessionProvider | SessionSource, options: SessionOptions = {}) {
-    this.#source = "canChoose" in provider ? provider : sourceOf(provider);
+  constructor(provider: SessionProvider, options?: SessionOptions);
+  /** @internal */
+  constructor(source: SessionSource);
+  constructor(storage: SessionProvider | SessionSource, options: SessionOptions = {}) {
+    this.#source = isSource(storage) ? storage : sourceOf(storage);
     this.#settings = settingsOf(options);
   }
 
@@ -102,12 +106,14 @@ export class Session {
 
   /** The same for several, each below the one before it: one transaction, and one look at the length afterwards. */
   async appendMessages(messages: readonly UIMessage[], parentId?: string | null): Promise<void> {
+    for (const message of messages) checkMessage(message);
     const { provider, compactor } = this.#use();
     if (appendAll(provider, messages, parentId) > 0) await compactor.afterAppend();
   }
 
   /** Replaces the content of a stored message; an unknown id changes nothing. */
   async updateMessage(message: UIMessage): Promise<void> {
+    checkMessage(message);
     const { provider, compactor } = this.#use();
     provider.updateMessage(message);
     await compactor.announce();

@@ -4,13 +4,15 @@
  */
 
 /** Above it a number counts milliseconds: in seconds it would be the year 5138. */
-const LARGEST_SECONDS = 100_000_000_000;
+export const LARGEST_SECONDS = 100_000_000_000;
 
 export function toMillis(stored: string | number | null | undefined): number {
-  if (typeof stored === "number") return stored > LARGEST_SECONDS ? stored : stored * 1000;
+  if (typeof stored === "number") return Math.round(stored > LARGEST_SECONDS ? stored : stored * 1000);
   if (typeof stored !== "string") return 0;
   if (/^\d+(?:\.\d+)?$/.test(stored)) return toMillis(Number(stored));
-  const iso = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(stored) ? `${stored.replace(" ", "T")}Z` : stored;
+  const iso = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?$/.test(stored)
+    ? `${stored.replace(" ", "T")}Z`
+    : stored;
   const time = Date.parse(iso);
   return Number.isNaN(time) ? 0 : time;
 }

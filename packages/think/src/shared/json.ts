@@ -49,7 +49,8 @@ function children(value: unknown): readonly unknown[] {
   return isRecord(value) ? Object.values(value) : [];
 }
 
-function exceedsDepth(value: unknown, left: number): boolean {
+/** Whether a value is nested more than `left` levels deep. Calls itself no deeper than that. */
+export function exceedsDepth(value: unknown, left: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (left === 0) return true;
   return children(value).some((child) => exceedsDepth(child, left - 1));

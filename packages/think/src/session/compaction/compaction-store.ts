@@ -2,11 +2,14 @@
  * Table `assistant_compactions`: the summaries that stand for ranges of messages. Owns its SQL; the session and the compactor call it.
  *
  * New databases key rows by session, so a session reads its own rows only and an overlay costs one written row. A table that the published
- * package has made (key `id`, a rowid, `created_at` as text or in seconds) is used as it is.
+ * package has made (key `id`, a rowid, `created_at` as text or in seconds) is used as it is; only when two sessions bring the same id is
+ * it copied into ours.
  */
+import { ThinkError } from "../../shared/errors/think-error";
 import { COMPACTION_LIMITS } from "../../shared/limits";
 import { missableTable, type MissableTable } from "../../storage/lazy-table";
 import type { Sql, SqlValue } from "../../storage/sql";
+import { toMillis } from "../timestamps";
 import { isNewer, type StoredCompaction } from "./overlay";
 
 export interface CompactionStore {
@@ -33,7 +36,7 @@ export type CompactionEnds = Pick<StoredCompaction, "fromMessageId" | "toMessage
 
 const NAME = "assistant_compactions";
 
-const TABLE = `CREATE TABLE IF NOT EXISTS assistant_compactions (
+const table = (name: string): string => `CREATE TABLE IF NOT EXISTS ${name} (
   session_id TEXT NOT NULL DEFAULT '',
   id TEXT NOT NULL,
   summary TEXT NOT NULL,
@@ -43,18 +46,17 @@ const TABLE = `CREATE TABLE IF NOT EXISTS assistant_compactions (
   PRIMARY KEY (session_id, id)
 ) WITHOUT ROWID`;
 
-const LIST = `SELECT id, summary, from_message_id, to_message_id, created_at FROM assistant_compactions
-  WHERE session_id = ?`;
+const COLUMNS = "session_id, id, summary, from_message_id, to_message_id, created_at";
 
-const INSERT = `INSERT INTO assistant_compactions (session_id, id, summary, from_message_id, to_message_id, created_at)
-  VALUES (?, ?, ?, ?, ?, ?)`;
-
-const MOVE =
-  "UPDATE assistant_compactions SET from_message_id = ?, to_message_id = ? WHERE session_id = ? AND id = ?";
-
-const REMOVE = "DELETE FROM assistant_compactions WHERE session_id = ? AND id = ? RETURNING id";
-
-const CLEAR = "DELETE FROM assistant_compactions WHERE session_id = ?";
+export const COMPACTION_SQL = {
+  list: `SELECT id, summary, from_message_id, to_message_id, created_at FROM assistant_compactions
+    WHERE session_id = ?`,
+  insert: `INSERT INTO assistant_compactions (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT DO NOTHING RETURNING id`,
+  move: "UPDATE assistant_compactions SET from_message_id = ?, to_message_id = ? WHERE session_id = ? AND id = ?",
+  remove: "DELETE FROM assistant_compactions WHERE session_id = ? AND id = ? RETURNING id",
+  clear: "DELETE FROM assistant_compactions WHERE session_id = ?"
+} as const;
 
 type Row = {
   readonly id: string;
@@ -65,19 +67,29 @@ type Row = {
 };
 
 export function createCompactionStore(sql: Sql): CompactionStore {
-  const table = missableTable(sql, NAME, () => sql.exec(TABLE));
-  const list = (sessionId: string) => listRows(table, sessionId);
-  const remove = (sessionId: string, id: string) => table.query(REMOVE, sessionId, id).length > 0;
+  const rows = missableTable(sql, NAME, () => sql.exec(table(NAME)));
+  const list = (sessionId: string) => listRows(rows, sessionId);
+  const remove = (sessionId: string, id: string) =>
+    rows.query(COMPACTION_SQL.remove, sessionId, id).length > 0;
   return {
     list,
     remove,
     add(sessionId, { id, summary, fromMessageId, toMessageId, createdAt }) {
       sql.transaction(() => {
-        table.exec(INSERT, sessionId, id, summary, fromMessageId, toMessageId, createdAt);
+        const insert = () => {
+          const values = [sessionId, id, summary, fromMessageId, toMessageId, createdAt];
+          return rows.exec(COMPACTION_SQL.insert, ...values).length > 0;
+        };
+        if (!insert()) {
+          // Either the id is taken here, or the published layout knows it from another session.
+          if (list(sessionId).some((known) => known.id === id)) throw taken(id);
+          rebuild(sql);
+          insert();
+        }
         for (const old of list(sessionId).slice(0, -COMPACTION_LIMITS.overlays)) remove(sessionId, old.id);
       });
     },
-    clear: (sessionId) => void table.query(CLEAR, sessionId),
+    clear: (sessionId) => void rows.query(COMPACTION_SQL.clear, sessionId),
     moveEnds(sessionId, deleted, survivors) {
       sql.transaction(() => {
         for (const compaction of list(sessionId)) {
@@ -85,7 +97,7 @@ export function createCompactionStore(sql: Sql): CompactionStore {
           if (!deleted.has(fromMessageId) && !deleted.has(toMessageId)) continue;
           const ends = survivors(compaction);
           if (ends === null) remove(sessionId, id);
-          else table.exec(MOVE, ends.fromMessageId, ends.toMessageId, sessionId, id);
+          else rows.exec(COMPACTION_SQL.move, ends.fromMessageId, ends.toMessageId, sessionId, id);
         }
       });
     }
@@ -93,25 +105,30 @@ export function createCompactionStore(sql: Sql): CompactionStore {
 }
 
 function listRows(table: MissableTable, sessionId: string): StoredCompaction[] {
-  const rows = table.query<Row>(LIST, sessionId).map((row) => ({
+  const rows = table.query<Row>(COMPACTION_SQL.list, sessionId).map((row) => ({
     id: row.id,
     summary: row.summary,
     fromMessageId: row.from_message_id,
     toMessageId: row.to_message_id,
-    createdAt: milliseconds(row.created_at)
+    createdAt: toMillis(row.created_at instanceof ArrayBuffer ? null : row.created_at)
   }));
   // In memory, because one table may hold texts, seconds and milliseconds.
   return rows.sort((left, right) => (isNewer(left, right) ? 1 : -1));
 }
 
-/** Milliseconds are written; `2026-11-18 10:00:00` (UTC) and whole seconds are read too. What is neither is the oldest. */
-function milliseconds(value: SqlValue): number {
-  const number = typeof value === "string" && /^\d+(?:\.\d+)?$/.test(value) ? Number(value) : value;
-  if (typeof number === "number") return number < SECONDS_END ? number * 1000 : number;
-  if (typeof number !== "string") return 0;
-  const isBare = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?$/.test(number);
-  return Date.parse(isBare ? `${number.replace(" ", "T")}Z` : number) || 0;
+function taken(id: string): ThinkError {
+  return new ThinkError(`There is a compaction ${JSON.stringify(id)} in this session already.`, {
+    code: "invalid-session"
+  });
 }
 
-/** Seconds reach it in the year 5138, milliseconds did in 1973. */
-const SECONDS_END = 100_000_000_000;
+/** Copies a table of global ids into one of ids per session. */
+function rebuild(sql: Sql): void {
+  sql.exec(table("assistant_compactions_by_session"));
+  sql.exec(
+    `INSERT INTO assistant_compactions_by_session (${COLUMNS})
+      SELECT coalesce(session_id, ''), id, summary, from_message_id, to_message_id, coalesce(created_at, 0) FROM assistant_compactions`
+  );
+  sql.exec("DROP TABLE assistant_compactions");
+  sql.exec("ALTER TABLE assistant_compactions_by_session RENAME TO assistant_compactions");
+}

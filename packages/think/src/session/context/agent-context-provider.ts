@@ -54,6 +54,10 @@ export class AgentContextProvider implements WritableContextProvider {
   }
 }
 
+export function setBlockRow(sql: Sql, key: string, content: string): void {
+  missableTable(sql, NAME, () => void sql.exec(TABLE)).exec(SET, key, content);
+}
+
 /** Deletes what blocks and prompts stored under these keys. */
 export function deleteBlockRows(sql: Sql, keys: readonly string[]): void {
   const table = missableTable(sql, NAME, () => void sql.exec(TABLE));

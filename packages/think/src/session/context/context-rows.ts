@@ -1,10 +1,18 @@
-/** What context blocks left in the database, for the deletion of a session. */
+/** What context blocks have in the database, for sessions as a whole. */
 import type { Sql } from "../../storage/sql";
-import { deleteBlockRows } from "./agent-context-provider";
+import { deleteBlockRows, setBlockRow } from "./agent-context-provider";
 import { deleteSearchRows } from "./agent-search-provider";
 
 /** Deletes the rows of blocks, prompts and search entries that are stored under these keys. */
 export function deleteContextRows(sql: Sql, keys: readonly string[]): void {
   deleteBlockRows(sql, keys);
   deleteSearchRows(sql, keys);
+}
+
+/** Stores contents of durable blocks, without their providers. */
+export function storeBlocks(
+  sql: Sql,
+  blocks: readonly { readonly key: string; readonly content: string }[]
+): void {
+  for (const { key, content } of blocks) setBlockRow(sql, key, content);
 }

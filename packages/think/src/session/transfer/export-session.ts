@@ -1,14 +1,12 @@
 /**
- * Writes a session as one JSON document (document.ts), piece by piece: a page of messages is in memory at a time.
+ * Writes a session as one JSON document (document.ts), piece by piece: places of all messages and the contents of one page are in memory.
  */
 import { SESSION_LIMITS } from "../../shared/limits";
 import { ThinkError } from "../../shared/errors/think-error";
-import type { BranchStore } from "../branch-store";
-import type { MessageStore } from "../message-store";
-import { readable } from "../path-reader";
 import type { SessionInfo } from "../session-store";
-import type { StoredCompaction } from "../compaction/overlay";
+import { attachmentPaths } from "./attachment-path";
 import { DOCUMENT_FORMAT, DOCUMENT_VERSION } from "./document";
+import { exportable, planExport, type ExportTree, type TreeSource } from "./export-tree";
 
 /** Files that messages refer to. */
 export interface AttachmentReader {
@@ -16,21 +14,16 @@ export interface AttachmentReader {
   read(path: string): Promise<string | null>;
 }
 
-export interface ExportSource {
+export interface ExportSource extends TreeSource {
   readonly info: SessionInfo;
-  readonly leafId: string | null;
-  readonly store: Pick<MessageStore, "rows">;
-  readonly branches: Pick<BranchStore, "all">;
-  readonly compactions: readonly StoredCompaction[];
   /** Context blocks of the session, in the order of their labels. */
   readonly context: readonly { readonly label: string; readonly content: string }[];
   readonly attachments: AttachmentReader | undefined;
 }
 
-const ATTACHMENT = /\/attachments\/evicted\/[\w.-]+/g;
-
 export async function* exportSession(source: ExportSource): AsyncGenerator<string> {
-  const { info, leafId, branches, compactions, context } = source;
+  const { info, context } = source;
+  const tree = planExport(source);
   const session = {
     name: info.name,
     model: info.model,
@@ -42,14 +35,14 @@ export async function* exportSession(source: ExportSource): AsyncGenerator<strin
     created_at: info.created_at,
     updated_at: info.updated_at
   };
-  const head = { format: DOCUMENT_FORMAT, version: DOCUMENT_VERSION, session, leaf: leafId };
+  const head = { format: DOCUMENT_FORMAT, version: DOCUMENT_VERSION, session, leaf: tree.leafId };
   yield `${JSON.stringify(head).slice(0, -1)},"messages":[`;
   const paths = new Set<string>();
-  yield* messagesOf(source, paths);
-  const forks = branches.all().map(({ parentId, childId, leafId: leaf, label }) => ({
+  yield* messagesOf(source, tree, paths);
+  const forks = tree.forks.map(({ parentId, childId, leafId: leaf, label }) => ({
     ...{ parentId, childId, leafId: leaf, label }
   }));
-  const summaries = compactions.map(({ id, summary, fromMessageId, toMessageId, createdAt }) => ({
+  const summaries = tree.compactions.map(({ id, summary, fromMessageId, toMessageId, createdAt }) => ({
     ...{ id, summary, fromMessageId, toMessageId, createdAt }
   }));
   const blocks = context.map(({ label, content }) => ({ label, content }));
@@ -58,15 +51,20 @@ export async function* exportSession(source: ExportSource): AsyncGenerator<strin
   yield "]}";
 }
 
-function* messagesOf({ store }: ExportSource, paths: Set<string>): Generator<string> {
+function* messagesOf(
+  { store }: ExportSource,
+  { parents }: ExportTree,
+  paths: Set<string>
+): Generator<string> {
   let separator = "";
-  for (const { id, parentId, createdAt, content } of store.rows()) {
-    for (const { message } of readable({ id, content, size: 0 })) {
-      const json = JSON.stringify(message);
-      for (const [path] of json.matchAll(ATTACHMENT)) paths.add(path);
-      yield `${separator}{"parentId":${JSON.stringify(parentId)},"createdAt":${createdAt},"message":${json}}`;
-      separator = ",";
-    }
+  for (const row of store.rows()) {
+    const parentId = parents.get(row.id);
+    const message = parentId === undefined ? undefined : exportable(row);
+    if (!message) continue;
+    const json = JSON.stringify(message);
+    for (const path of attachmentPaths(json)) paths.add(path);
+    yield `${separator}{"parentId":${JSON.stringify(parentId)},"createdAt":${row.createdAt},"message":${json}}`;
+    separator = ",";
   }
 }
 

@@ -1,18 +1,18 @@
 /**
- * Stores a session document as a new session, all of it or nothing. Files that its messages refer to are written first: a file too many
- * harms nobody, a missing one would.
+ * Stores a session document as a new session, all of it or nothing: one transaction, after everything has been checked.
  */
 import type { UIMessage } from "ai";
-import { ThinkError } from "../../shared/errors/think-error";
-import { LIMITS } from "../../shared/limits";
+import { exceedsDepth } from "../../shared/json";
+import { LIMITS, SESSION_LIMITS } from "../../shared/limits";
 import type { Sql } from "../../storage/sql";
 import type { BranchStore } from "../branch-store";
 import type { CompactionStore } from "../compaction/compaction-store";
 import type { MessageStore } from "../message-store";
-import { utf8Bytes } from "../row-limit";
+import { missingForks } from "../forks";
+import { utf8Bytes, type RowMessage } from "../row-limit";
 import { prepareMessage } from "../sanitize";
 import type { SessionStore } from "../session-store";
-import type { SessionDocument } from "./document";
+import { invalidImport, type SessionDocument } from "./document";
 
 export interface ImportTarget {
   readonly sql: Sql;
@@ -22,6 +22,13 @@ export interface ImportTarget {
   readonly branches: BranchStore;
   readonly sessions: SessionStore;
   readonly compactions: CompactionStore;
+  /** Stores the context blocks of the new session. */
+  readonly storeContext: (blocks: SessionDocument["context"]) => void;
+}
+
+/** Throws when a message cannot be stored. */
+export function checkMessages({ messages }: SessionDocument): void {
+  for (const { message } of messages) rowOf(message);
 }
 
 export function importSession(document: SessionDocument, target: ImportTarget): void {
@@ -38,10 +45,12 @@ export function importSession(document: SessionDocument, target: ImportTarget): 
       target.branches.note(parentId, childId, leafId);
       if (label !== null) target.branches.label(parentId, childId, label);
     }
+    noteForks(document, target);
     for (const compaction of document.compactions) target.compactions.add(sessionId, compaction);
     if (document.leaf !== null) sessions.savePointer(sessionId, { id: document.leaf, ...size });
     if (session.end_reason !== null) sessions.end(sessionId, session.end_reason);
     sessions.addUsage(sessionId, session.input_tokens, session.output_tokens, session.estimated_cost);
+    target.storeContext(document.context);
     sessions.touch(sessionId, session.updated_at);
   });
 }
@@ -52,14 +61,8 @@ function storeMessages(
   { store }: ImportTarget
 ): { count: number; bytes: number } {
   for (const { parentId, createdAt, message } of messages) {
-    const prepared = prepareMessage(message as UIMessage);
-    const json = JSON.stringify(prepared);
-    if (!prepared || utf8Bytes(json) > LIMITS.messageBytes)
-      throw new ThinkError(
-        `Message ${message.id} of the document cannot be stored: it is empty, or larger than ${LIMITS.messageBytes} bytes. Nothing was stored.`,
-        { code: "invalid-import" }
-      );
-    store.insert({ message: prepared, json }, parentId, createdAt);
+    if (store.insert(rowOf(message), parentId, createdAt) === undefined)
+      throw invalidImport(`message ${message.id} is stored already`);
   }
   let count = 0;
   let bytes = 0;
@@ -68,4 +71,25 @@ function storeMessages(
     bytes += row.bytes;
   }
   return { count, bytes };
+}
+
+/** A document that was written by other means may not say where its tree forks. */
+function noteForks({ messages, branches, leaf }: SessionDocument, target: ImportTarget): void {
+  const links = messages
+    .map(({ message, parentId, createdAt }) => ({ id: message.id, parentId, createdAt }))
+    .toSorted((a, b) => a.createdAt - b.createdAt);
+  for (const { parentId, childId, leafId } of missingForks(links, leaf, branches))
+    target.branches.note(parentId, childId, leafId);
+}
+
+function rowOf(message: UIMessage): RowMessage {
+  const prepared = prepareMessage(message);
+  if (!prepared || prepared.parts.length === 0)
+    throw invalidImport(`message ${message.id} is empty: it has no parts that are stored`);
+  if (exceedsDepth(prepared, SESSION_LIMITS.importDepth))
+    throw invalidImport(`message ${message.id} is nested deeper than ${SESSION_LIMITS.importDepth} levels`);
+  const json = JSON.stringify(prepared);
+  if (utf8Bytes(json) > LIMITS.messageBytes)
+    throw invalidImport(`message ${message.id} is larger than ${LIMITS.messageBytes} bytes`);
+  return { message: prepared, json };
 }

@@ -4,6 +4,9 @@ export const SESSION_LIMITS = {
   idChars: 200,
   nameChars: 500,
 
+  /** Longest model, source and end reason of a session, in UTF-16 code units: they are names, too. */
+  noteChars: 1_000,
+
   /** Longest label of a branch, in UTF-16 code units: it stands on a button. */
   labelChars: 200,
 
@@ -30,5 +33,11 @@ export const SESSION_LIMITS = {
 
   /** Largest document that can be imported, in UTF-16 code units, and most messages in it. */
   importChars: 64 * 1024 * 1024,
-  importMessages: 100_000
+  importMessages: 100_000,
+
+  /** Deepest nesting of a message in a document: code that walks messages calls itself. What models say is never near it. */
+  importDepth: 1_000,
+
+  /** Longest summary and context block in a document, in UTF-16 code units: at most 1.5 MB of a 2 MB row. */
+  importTextChars: 500_000
 } as const;

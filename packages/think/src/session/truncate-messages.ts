@@ -1,10 +1,10 @@
 /**
  * Shortens what older messages carry into the prompt: large tool outputs and very long texts. The newest messages stay whole, and so does
- * everything in storage; only the copy for the model is cut.
+ * everything in storage; only the copy for the model is cut. Called by the loop, and by users of sessions who call models themselves.
  */
 import type { UIMessage } from "ai";
-import { compactValue } from "../session/compact-value";
-import type { Part } from "../session/parts";
+import { compactValue } from "./compact-value";
+import type { Part } from "./parts";
 import { LOOP_LIMITS } from "../shared/limits";
 
 export interface TruncateOptions {
