@@ -1,6 +1,6 @@
 /** Branches for people, through the agent and over the socket: durability.md §8.3, §8.4, §8.15. */
 import type { UIMessage } from "ai";
-import { crash, evict, gate, text, userMessage } from "@cloudflare/think/testing";
+import { crash, evict, hang, text, throwError, userMessage } from "@cloudflare/think/testing";
 import { describe, expect, it } from "vitest";
 import { newSessions, said, shows } from "./session-support";
 
@@ -47,8 +47,24 @@ describe("§8.15 a regeneration over the socket", () => {
       expect(frames.map(({ type }) => type).filter((type) => !STOCK.has(type))).toEqual([]);
   });
 
+  it("shows every other tab the path it goes on from before its first word, and the old answer again when it fails", async () => {
+    const { connect } = newSessions(["old", "new", [throwError("no luck")]]);
+    const [client, other] = [await connect(), await connect()];
+    await client.chat([userMessage("Q", "q")]).done;
+    const question = first(await client.history(), 1);
+    const at = other.frames.length;
+    const turn = client.chat(question, { trigger: "regenerate-message" });
+    await turn.done;
+    await shows(other, ["Q"], at);
+    const frames = other.frames.slice(at).map(({ type }) => type);
+    expect(frames.indexOf("cf_agent_chat_messages")).toBeLessThan(frames.indexOf("cf_agent_use_chat_response"));
+    const failed = await client.chat(question, { trigger: "regenerate-message" }).done;
+    expect(failed.error).toContain("no luck");
+    for (const tab of [client, other]) await shows(tab, ["Q", "new"]);
+  });
+
   it("that is interrupted leaves both branches, also after a crash", async () => {
-    const { connect, stub, recovered } = newSessions(["old", [text("ne"), { type: "hang" }], "w"]);
+    const { connect, stub, recovered } = newSessions(["old", [text("ne"), hang()], "w"]);
     const client = await connect();
     await client.chat([userMessage("Q", "q")]).done;
     await client.chat(first(await client.history(), 1), { trigger: "regenerate-message" }).waitForText("ne");
@@ -68,8 +84,6 @@ describe("§8.15 an edit over the socket", () => {
     await client.chat([userMessage("Q1", "q1")]).done;
     await client.chat([...(await client.history()), userMessage("Q2", "q2")]).done;
     const at = other.frames.length;
-    const asked = gate();
-    void asked;
     await client.chat([userMessage("Q1 edited", "q1")]).done;
     expect(JSON.stringify(model.calls[2]?.prompt)).not.toContain("Q2");
     await shows(other, ["Q1 edited"], at);

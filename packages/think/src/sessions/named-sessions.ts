@@ -210,5 +210,6 @@ function publicId(stored: string): string {
 }
 
 function published(info: SessionInfo): SessionInfo {
-  return { ...info, id: publicId(info.id) };
+  const parent = info.parent_session_id;
+  return { ...info, id: publicId(info.id), parent_session_id: parent === null ? null : publicId(parent) };
 }
