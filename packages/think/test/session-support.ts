@@ -25,9 +25,11 @@ export function newSessions(script: Script, { configure, hydrationByteBudget, ..
   const connect = (timeout = 8_000) => connectChat(exports.default, { agent: "SessionAgent", name, timeout });
   return {
     ...{ name, model, lab: opened, sessions, stub, connect },
-    /** Runs inside the object. */
-    on: <Result>(work: (agent: SessionAgent, state: DurableObjectState) => Result | Promise<Result>) =>
-      runInAgent(stub(), work),
+    /** Runs inside the object, which a call starts first if it sleeps: looking inside does not. */
+    on: async <Result>(work: (agent: SessionAgent, state: DurableObjectState) => Result | Promise<Result>) => {
+      await stub().degradations();
+      return runInAgent(stub(), work);
+    },
     /** How each call is refused, one after the other; null for one that is not. Inside, because a rejection on its way out is told twice. */
     refusals: (...calls: ((agent: SessionAgent) => Promise<unknown>)[]) =>
       runInAgent(stub(), async (agent) => {

@@ -65,6 +65,11 @@ export class AgentSession {
     return this.#hasContext() ? this.current.tools() : {};
   }
 
+  /** The conversation goes on from elsewhere: what is loaded there is found in its messages. */
+  branched(): void {
+    this.#current?.forgetLoadedSkills();
+  }
+
   /** The conversation was cleared: nothing is loaded any more, and blocks may have new content. */
   cleared(): void {
     this.current.forgetLoadedSkills();

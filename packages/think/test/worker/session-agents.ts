@@ -61,7 +61,8 @@ export class SessionAgent extends RecoveryAgent {
     return this.syncMessagesFromStorage();
   }
 
-  degradations(): string[] {
+  /** Asynchronous: only such methods start a sleeping object. */
+  async degradations(): Promise<string[]> {
     return this.getOnStartDegradations().map(({ step }: OnStartDegradation) => step);
   }
 }
