@@ -9,6 +9,7 @@
  * I2. Rows of the stream are numbered 0, 1, 2, ... without gaps.
  */
 import type { UIMessageChunk } from "ai";
+import { errorText } from "../shared/errors/error-text";
 import { lazyTable } from "../storage/lazy-table";
 import type { Sql } from "../storage/sql";
 import { isPublishedLayout, streamColumns, takePublishedStream } from "./adopt-published";
@@ -126,11 +127,26 @@ class SqlStreamStore implements StreamStore {
   }
 
   load(): StreamRecord | null {
-    // A wake looks here; an agent that never chats must not pay for tables.
-    if (!this.#hasMetadata()) return null;
-    this.#ensureMetadata();
-    const row = this.#sql.exec<MetadataRow>("SELECT * FROM cf_ai_chat_stream_metadata WHERE slot = 0")[0];
-    return row ? toRecord(row) : null;
+    // A wake looks here: an agent that never chats must not pay for tables, and one that does not for looking at their columns.
+    const row = this.#read();
+    if (!row) return null;
+    if (!("session_id" in row)) {
+      this.#ensureMetadata();
+      return this.load();
+    }
+    this.#isAdopted = true;
+    return toRecord(row);
+  }
+
+  #read(): MetadataRow | undefined {
+    try {
+      return this.#sql.exec<MetadataRow>("SELECT * FROM cf_ai_chat_stream_metadata WHERE slot = 0")[0];
+    } catch (error) {
+      if (errorText(error).includes("no such table")) return undefined;
+      if (this.#isAdopted || !errorText(error).includes("no such column")) throw error;
+      this.#ensureMetadata();
+      return this.#read();
+    }
   }
 
   save(record: StreamRecord): void {
@@ -173,10 +189,6 @@ class SqlStreamStore implements StreamStore {
     if (!this.#isAdopted) this.#upgrade();
     this.#isAdopted = true;
     this.#createMetadata();
-  }
-
-  #hasMetadata(): boolean {
-    return this.#isAdopted || streamColumns(this.#sql).length > 0;
   }
 
   #upgrade(): void {
