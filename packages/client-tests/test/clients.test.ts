@@ -96,6 +96,18 @@ describe.concurrent.each([currentClient, oldClient])("useAgentChat of $name", (c
       await room.expectAgreement();
     });
 
+    it("replaces an answer in every tab", async ({ room }) => {
+      const [tab, other] = [await room.open(), await room.open()];
+      tab.send("number");
+      await tab.answered("Answer number 0.");
+      await other.answered("Answer number 0.");
+      void tab.view.regenerate();
+      await tab.answered("Answer number 1.");
+      await other.answered("Answer number 1.");
+      expect(roles(other)).toEqual(["user", "assistant"]);
+      await room.expectAgreement();
+    });
+
     it("starts from nothing after a clear, in every tab", async ({ room }) => {
       const [tab, other] = [await room.open(), await room.open()];
       tab.send("hello");

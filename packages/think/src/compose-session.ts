@@ -59,10 +59,11 @@ export function composeSession(
     summaries: () => compactions.list(scope.id),
     observers: [search, followEnds(compactions, scope)],
     rolledBack: () => search.forget(),
+    branched: () => session.branched(),
     hydrationByteBudget: overrides.hydrationByteBudget,
     media: { clock, setting: overrides.mediaEviction, files: overrides.attachments }
   });
-  const session = new AgentSession({
+  const session: AgentSession = new AgentSession({
     configure: overrides.configureSession,
     source: () => ({
       ...{ sql, clock, ids, sessionId: scope.id, canChoose: false },

@@ -64,7 +64,9 @@ export function composeStores(host: Host, overrides: AgentOverrides): Stores {
   const config = createConfigStore(sql);
   const session = composeSession(host, overrides, config);
   const initialProgress = () => progressOfPublished(kv);
-  const stream = new ResumableStream({ store: createStreamStore({ sql, now }), now, initialProgress });
+  const store = createStreamStore({ sql, now });
+  const sessionId = () => session.scope.id;
+  const stream = new ResumableStream({ store, now, initialProgress, sessionId });
   return { ...session, config, stream, context: createRequestContext(config) };
 }
 
@@ -82,7 +84,8 @@ export function composeTurns(
   host: Host,
   overrides: AgentOverrides,
   stores: Stores,
-  reportFailure: ReportFailure
+  reportFailure: ReportFailure,
+  enterSession: (sessionId: string) => Promise<boolean>
 ): TurnModules {
   const { clock, ids, broadcast, send, emit } = host;
   const { conversation, stream, context, session } = stores;
@@ -119,6 +122,7 @@ export function composeTurns(
     },
     openSink: (turn) => openChatSink(sinkOptions, turn),
     startModel: async (turn) => {
+      await session.ready();
       await session.current.compactIfNeeded();
       return runLoop(loop, { ...turn, messages: () => conversation.upTo(turn.parentId) });
     },
@@ -129,7 +133,9 @@ export function composeTurns(
     ...{ clock, ids, turns, stream, desk, conversation, context, broadcast },
     settleOrphan
   });
-  const recovery: Recovery = composeRecovery(host, overrides, stores, { turns, clientTools, announce });
+  const recovery: Recovery = composeRecovery(host, overrides, stores, {
+    ...{ turns, clientTools, announce, enterSession }
+  });
   return { turns, desk, clientTools, settleOrphan, recovery };
 }
 
@@ -163,8 +169,14 @@ function composeRecovery(
   {
     turns,
     clientTools,
-    announce
-  }: { readonly turns: Turns; readonly clientTools: ClientToolsModule; readonly announce: () => void }
+    announce,
+    enterSession
+  }: {
+    readonly turns: Turns;
+    readonly clientTools: ClientToolsModule;
+    readonly announce: () => void;
+    readonly enterSession: (sessionId: string) => Promise<boolean>;
+  }
 ): Recovery {
   const { clock, ids, emit, broadcast, send, schedules } = host;
   return new Recovery({
@@ -176,7 +188,8 @@ function composeRecovery(
     isTransient: (error) => host.isTransient(error),
     broadcast: (frame) => broadcast(frame, []),
     send: (connectionId, frame) => void send(connectionId, frame),
-    sessionId: () => scope.id
+    sessionId: () => scope.id,
+    enterSession
   });
 }
 

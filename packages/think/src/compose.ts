@@ -59,7 +59,7 @@ export function compose(host: Host, overrides: AgentOverrides): Modules {
   const stores = composeStores(host, overrides);
   const { config, conversation, stream, context, session } = stores;
   const reportFailure = createFailureReporter({ onChatError: overrides.onChatError, emit });
-  const turnModules = composeTurns(host, overrides, stores, reportFailure);
+  const turnModules = composeTurns(host, overrides, stores, reportFailure, (id) => sessions.follow(id));
   const { turns, desk, clientTools, settleOrphan, recovery } = turnModules;
   const gate = new SubmitGate(host.clock);
 
@@ -79,7 +79,10 @@ export function compose(host: Host, overrides: AgentOverrides): Modules {
     broadcast(encodeFrame({ type: FRAME.chatClear }), without);
   };
 
-  const sessions = composeNamedSessions(host, stores, { ...turnModules, resetTurns });
+  const startSteps = new StartSteps(emit);
+  const sessions: NamedSessions = composeNamedSessions(host, stores, {
+    ...{ ...turnModules, resetTurns, startSteps }
+  });
   const firstQuestion = new FirstQuestion();
   const requests = new ChatRequests({
     ...{ turns, gate, context, conversation, stream, ids, firstQuestion, reportFailure, broadcast, send },
@@ -98,7 +101,6 @@ export function compose(host: Host, overrides: AgentOverrides): Modules {
     greeted: (connectionId) => recovery.greet(connectionId),
     left: (connectionId) => clientTools.continuations.leave(connectionId)
   });
-  const startSteps = new StartSteps(emit);
   return {
     ...{ config, conversation, turns, startSteps, session, sessions, search: stores.search },
     ...{ resetTurns, clear, recovery },
@@ -132,19 +134,21 @@ async function start(
 function composeNamedSessions(
   { ids, broadcast }: Host,
   stores: Stores,
-  turnModules: Omit<TurnModules, "clientTools"> & { readonly resetTurns: () => void }
+  turnModules: Omit<TurnModules, "clientTools"> & Pick<Modules, "resetTurns" | "startSteps">
 ): NamedSessions {
-  const { turns, desk, settleOrphan, recovery, resetTurns } = turnModules;
+  const { turns, desk, settleOrphan, recovery, resetTurns, startSteps } = turnModules;
   const { conversation, stream, session } = stores;
   return new NamedSessions({
     ...{ ...stores, ids, settle: settleOrphan },
     isBusy: () => turns.size > 0 || recovery.isPending,
     left: () => {
       resetTurns();
-      stream.clear();
       desk.release();
     },
-    entered: () => session.enter(),
+    interrupted: () => stream.interruptedSession,
+    removed: (id) => stream.forgetSession(id),
+    // The change has happened; an author's failure must not keep it from those who asked for it.
+    entered: () => startSteps.attempt("session-configuration", () => session.enter()),
     announce: () => broadcast(encodeFrame({ type: FRAME.chatMessages, messages: conversation.messages }), [])
   });
 }

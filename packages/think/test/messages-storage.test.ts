@@ -473,7 +473,7 @@ describe("§11 a database of the published package", () => {
       const again = await cost(() =>
         expect(ids(wake().conversation.messages)).toEqual(["u1", "aa-second", "u2"])
       );
-      expect(again.statements).toBe(2);
+      expect(again.statements).toBe(3);
       const index = rows(
         "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'assistant_messages' AND sql IS NOT NULL"
       );

@@ -65,6 +65,8 @@ export class Attempts {
     const { kind, payload, incident, config } = attempt;
     const { context, waitUntilStable } = this.#parts;
     if (!(await waitUntilStable(config.stableTimeoutMs))) return this.#notStable(attempt);
+    if (!(await this.#isAtHome(incident)))
+      return this.#incidents.close(incident, "skipped", "session_deleted");
     const obstacle = this.#obstacle(kind, payload);
     if (obstacle) return this.#incidents.close(incident, "skipped", obstacle);
     // A turn that brought nothing along, such as one of `chat()`, must not take from the clients what they said.
@@ -107,6 +109,12 @@ export class Attempts {
       case "interrupted":
         return;
     }
+  }
+
+  /** A turn goes on in the session it began in, whichever is active by now. */
+  async #isAtHome({ sessionId }: Incident): Promise<boolean> {
+    const { sessionId: active, enterSession } = this.#parts;
+    return sessionId === undefined || sessionId === active() || enterSession(sessionId);
   }
 
   /** Why the attempt has lost its object, if it has. */

@@ -81,4 +81,6 @@ export interface RecoveryParts {
   readonly announce: () => void;
   /** The session that turns belong to; empty for the primary one. */
   readonly sessionId: () => string;
+  /** Makes another session the active one, because a turn of it is carried on. False when it is gone. */
+  readonly enterSession: (sessionId: string) => Promise<boolean>;
 }

@@ -213,6 +213,7 @@ function platformOf(world: RecoveryWorld, life: number) {
     isTransient: (error: unknown) => error instanceof Error && error.message.includes("code was updated"),
     send: () => undefined,
     announce: () => undefined,
-    sessionId: () => ""
+    sessionId: () => "",
+    enterSession: async () => false
   };
 }

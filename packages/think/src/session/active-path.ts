@@ -38,6 +38,8 @@ export interface ActivePathOptions {
   readonly forgotten: () => void;
   /** Called after the path was loaded or changed. */
   readonly changed: () => void;
+  /** Called when the path does not merely go on: messages that were on it are not any more. */
+  readonly branched: () => void;
 }
 
 export class ActivePath {
@@ -127,8 +129,10 @@ export class ActivePath {
     const bytes = store.insert(row, parentId);
     if (bytes === undefined) return undefined;
     observer.stored(row.message);
-    if (parentId !== (this.current.leafId ?? null)) forks.leave(this.current, parentId, message.id);
-    else if (this.#hasForks()) forks.joined(parentId, message.id);
+    if (parentId !== (this.current.leafId ?? null)) {
+      forks.leave(this.current, parentId, message.id);
+      this.#options.branched();
+    } else if (this.#hasForks()) forks.joined(parentId, message.id);
     this.#leafForks = false;
     this.#goOn(parentId, { message: row.message, bytes });
     return row.message;
@@ -151,6 +155,7 @@ export class ActivePath {
     this.current.cutAfter(message.id);
     this.current.replace({ message: row.message, bytes });
     this.#leafForks = false;
+    this.#options.branched();
     return row.message;
   }
 
@@ -160,6 +165,7 @@ export class ActivePath {
     this.#options.forks.leave(this.current, leafId, undefined);
     this.#loaded = this.#options.hydration.at(leafId);
     this.#leafForks = undefined;
+    this.#options.branched();
   }
 
   /** Takes messages out of the tree. The path goes on without them; when its end goes, it ends at the last one that stays. */
@@ -180,6 +186,7 @@ export class ActivePath {
     }
     this.#leafForks = undefined;
     this.#resized = removed.length > 0;
+    if (removed.length > 0) this.#options.branched();
     return removed;
   }
 

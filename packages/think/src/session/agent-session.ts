@@ -17,6 +17,7 @@ export interface AgentSessionOptions {
 export class AgentSession {
   readonly #options: AgentSessionOptions;
   #current: Session | undefined;
+  #configured: Promise<void> = Promise.resolve();
 
   constructor(options: AgentSessionOptions) {
     this.#options = options;
@@ -28,10 +29,25 @@ export class AgentSession {
     return this.#current;
   }
 
-  /** Makes and configures the session that is active now. */
-  async enter(): Promise<void> {
+  /** Makes and configures the session that is active now. Rejects when its author's configuration fails; it is usable even so. */
+  enter(): Promise<void> {
     const fresh = new Session(this.#options.source());
     this.#current = fresh;
+    const configuring = this.#configure(fresh);
+    this.#configured = configuring.catch(() => undefined);
+    return configuring;
+  }
+
+  /** Resolves when the session that is active now is configured, or as far as it can be. A turn before that would freeze it half done. */
+  async ready(): Promise<void> {
+    let awaited: Promise<void>;
+    do {
+      awaited = this.#configured;
+      await awaited;
+    } while (awaited !== this.#configured);
+  }
+
+  async #configure(fresh: Session): Promise<void> {
     const configured = await this.#options.configure(fresh);
     if (configured !== fresh)
       throw new ThinkError(
@@ -47,6 +63,11 @@ export class AgentSession {
 
   async tools(): Promise<ToolSet> {
     return this.#hasContext() ? this.current.tools() : {};
+  }
+
+  /** The conversation goes on from elsewhere: what is loaded there is found in its messages. */
+  branched(): void {
+    this.#current?.forgetLoadedSkills();
   }
 
   /** The conversation was cleared: nothing is loaded any more, and blocks may have new content. */

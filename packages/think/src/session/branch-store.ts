@@ -33,6 +33,7 @@ type ForkRow = { child_id: string; leaf_id: string | null; label: string | null 
 
 export const BRANCH_SQL = {
   forks: "SELECT child_id, leaf_id, label FROM assistant_branches WHERE session_id = ? AND parent_id = ?",
+  any: "SELECT 1 FROM assistant_branches WHERE session_id = ? LIMIT 1",
   all: "SELECT parent_id, child_id, leaf_id, label FROM assistant_branches WHERE session_id = ? ORDER BY parent_id, child_id",
   note: `INSERT INTO assistant_branches (session_id, parent_id, child_id, leaf_id) VALUES (?, ?, ?, ?)
     ON CONFLICT (session_id, parent_id, child_id) DO UPDATE SET leaf_id = excluded.leaf_id
@@ -58,6 +59,11 @@ export class BranchStore {
     return this.#table
       .query<ForkRow>(BRANCH_SQL.forks, this.#scope.id, parentId ?? ROOT)
       .map(({ child_id, leaf_id, label }) => ({ childId: child_id, leafId: leaf_id, label }));
+  }
+
+  /** Whether the session has forks at all. */
+  any(): boolean {
+    return this.#table.query(BRANCH_SQL.any, this.#scope.id).length > 0;
   }
 
   /** Every fork of the session, for export. */

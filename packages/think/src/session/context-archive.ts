@@ -1,10 +1,10 @@
 /**
- * The durable context blocks of sessions that need not be active: for export, import and deletion. A block belongs to a session by its
- * key, so only the labels that the agent's session has now are known.
+ * The durable context blocks of sessions that need not be active: for export, import and deletion. A block belongs to a session by the
+ * end of its key. The primary session's keys have no such end: of its blocks, those are known that the agent's session has now.
  */
 import { missableTable } from "../storage/lazy-table";
 import type { Sql } from "../storage/sql";
-import { deleteContextRows, storeBlocks } from "./context/context-rows";
+import { deleteContextRows, keysEndingWith, storeBlocks } from "./context/context-rows";
 import { contextKey, promptKey } from "./session-parts";
 
 export class ContextArchive {
@@ -38,7 +38,10 @@ export class ContextArchive {
 
   /** Removes blocks, search entries and the frozen prompt of a session. */
   remove(sessionId: string): void {
-    const keys = this.#labels().map((label) => contextKey(label, sessionId));
-    deleteContextRows(this.#sql, [...keys, promptKey(sessionId)]);
+    const keys =
+      sessionId === ""
+        ? [...this.#labels(), promptKey("")]
+        : keysEndingWith(this.#sql, contextKey("", sessionId));
+    deleteContextRows(this.#sql, keys);
   }
 }

@@ -87,6 +87,8 @@ export interface ConversationOptions {
   readonly summaries?: () => readonly StoredCompaction[];
   /** Who else follows the rows. */
   readonly observers?: readonly TreeObserver[];
+  /** Called when messages that were on the path are not any more, unless it was cleared. */
+  readonly branched?: () => void;
   /** Called when a write failed: what was read in it may be wrong. */
   readonly rolledBack?: () => void;
   /** Bytes of stored messages to hold in memory; zero, negative or non-finite means all. Default: 24 MiB. */
@@ -112,7 +114,8 @@ export function createConversation(options: ConversationOptions): Conversation {
       config.refresh();
       options.rolledBack?.();
     },
-    changed: () => eviction?.schedule()
+    changed: () => eviction?.schedule(),
+    branched: options.branched ?? (() => undefined)
   });
   const eviction = media && new MediaEviction({ ...media, path, config, emit });
   const tree = new ConversationTree({ path, store, hydration, forks, branches });

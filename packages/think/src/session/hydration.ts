@@ -126,7 +126,8 @@ export class Hydration {
   }
 
   #read(pointer: LeafPointer): HydratedPath {
-    const read = this.#small(pointer) ?? this.#summarised(pointer.id, this.#budget());
+    const read =
+      this.#unbranched(pointer) ?? this.#small(pointer) ?? this.#summarised(pointer.id, this.#budget());
     const olderCount = Math.max(0, pointer.count - read.path.storedCount);
     if (read.olderId === null && !read.path.hasSummary) return read;
     const older = {
@@ -135,6 +136,15 @@ export class Hydration {
     };
     if (read.olderId !== null) this.#report(pointer.bytes, read.path.messages.length);
     return { ...read, ...older };
+  }
+
+  /** A path without summaries that fits into memory and is all there is of its session. */
+  #unbranched(pointer: LeafPointer): HydratedPath | undefined {
+    const { store, branches, summaries } = this.#options;
+    if (pointer.bytes > Math.min(this.#budget(), MESSAGE_LIMITS.hydrationBytes)) return undefined;
+    if (summaries().length > 0 || branches.any()) return undefined;
+    const read = store.scan(pointer);
+    return read && { ...emptyPath(), path: new MessagePath(read.rows) };
   }
 
   /** A path without summaries that one statement can read. */

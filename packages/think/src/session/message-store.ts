@@ -3,14 +3,22 @@
  * to the root is one conversation. Owns its SQL; knows nothing of turns.
  *
  * I1. The primary key (session, id) is the only index and the table has no rowid: a message costs one written row.
- * I2. Only `links`, `childrenOf`, `rows` and `count` read a whole session, and none is part of a turn.
+ * I2. Only `scan`, `links`, `childrenOf`, `rows` and `count` read a whole session, and none is part of a turn.
  * I3. The published layout (global ids) is used as it is. Only when two sessions bring the same id is it copied into ours.
  */
 import { missableTable, type MissableTable } from "../storage/lazy-table";
 import type { Sql } from "../storage/sql";
 import type { StoredMessage } from "./message-path";
 import type { PathRow } from "./path-query";
-import { createPathReader, exists, readable, type PathReader, type SessionScope } from "./path-reader";
+import {
+  createPathReader,
+  exists,
+  readable,
+  type PathReader,
+  type PathWindow,
+  type SessionScope
+} from "./path-reader";
+import { scanPath, type PathSize } from "./path-scan";
 import type { RowMessage } from "./row-limit";
 import { toMillis } from "./timestamps";
 
@@ -32,6 +40,8 @@ export interface MessageStore extends PathReader {
   get(id: string): StoredMessage | undefined;
   has(id: string): boolean;
   link(id: string): MessageLink | undefined;
+  /** A path that has no branches beside it, for one row per message; undefined when that is not so after all. */
+  scan(path: PathSize): PathWindow | undefined;
   /** Stores a new message and returns its bytes; an id that exists keeps its first content, and nothing is returned. */
   insert(row: RowMessage, parentId: string | null, createdAt?: number): number | undefined;
   /** Replaces a stored message and returns its bytes; undefined when there is none. */
@@ -107,6 +117,7 @@ export function createMessageStore({ sql, now, scope = { id: "" } }: MessageStor
   return {
     ...createPathReader(query, scope),
     has,
+    scan: (path) => scanPath(query, scope, path),
     get: (id) => query<PathRow>(MESSAGE_SQL.get, scope.id, id).flatMap(readable)[0],
     link: (id) => query<LinkRow>(MESSAGE_SQL.link, scope.id, id).map(toLink)[0],
     insert({ message, json }, parentId, createdAt = now()) {

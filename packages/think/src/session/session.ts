@@ -273,7 +273,7 @@ export class Session {
     return this.#use().context.getLoadedSkillKeys();
   }
 
-  /** The conversation was cleared by other means. */
+  /** The history was changed by other means: what is loaded is looked for in it anew. */
   forgetLoadedSkills(): void {
     this.#parts?.context.resetLoadedSkills();
   }

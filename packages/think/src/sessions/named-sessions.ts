@@ -3,7 +3,8 @@
  *
  * I1. The active session changes only while no turn runs or waits: a turn belongs to the session it began in, to its end.
  * I2. An agent that never uses this has one session without a name of its own, the primary one; its row is made with its first message.
- * I3. What is known of the active session outside its rows (memory, stream, settings of its blocks) is dropped when it changes.
+ * I3. What is known of the active session outside its rows (memory, settings of its blocks) is dropped when it changes.
+ * I4. A turn that was interrupted is found in its own session, whatever the stored choice says.
  */
 import type { UIMessage } from "ai";
 import type { Ids } from "../shared/clock";
@@ -38,7 +39,11 @@ export interface NamedSessionsOptions {
   readonly settle: () => void;
   /** Drops what belongs to the conversation that was active. */
   readonly left: () => void;
-  /** Configures the session that is active now. */
+  /** The session in which an earlier isolate left a turn unfinished, if it did. */
+  readonly interrupted: () => string | undefined;
+  /** A session was deleted. */
+  readonly removed: (id: string) => void;
+  /** Configures the session that is active now; must not fail. */
   readonly entered: () => Promise<void>;
   /** Tells every client the active path. */
   readonly announce: () => void;
@@ -53,10 +58,13 @@ export class NamedSessions {
 
   /** Chooses the session of the last life: the active one if it still exists, else the one that changed last. */
   restore(): void {
-    const { scope, sessions, config } = this.#options;
-    const stored = config.get(ACTIVE_KEY);
-    if (typeof stored !== "string") return;
-    scope.id = sessions.get(stored) ? stored : (sessions.list()[0]?.id ?? "");
+    const { scope, sessions, config, interrupted } = this.#options;
+    const chosen = config.get(ACTIVE_KEY);
+    const isKnown = (id: unknown): id is string => typeof id === "string" && sessions.get(id) !== undefined;
+    const known = [interrupted(), chosen].find(isKnown);
+    if (known !== undefined) scope.id = known;
+    // An agent that never named a session has nothing to choose from.
+    else if (typeof chosen === "string") scope.id = sessions.list()[0]?.id ?? "";
   }
 
   /** Null before the first message, and after the active session was deleted. */
@@ -93,11 +101,16 @@ export class NamedSessions {
 
   async switchTo(id: string): Promise<UIMessage[]> {
     const stored = this.#existing(id);
-    if (stored !== this.#options.scope.id) {
-      this.#refuseWhenBusy("switchSession()");
-      await this.#enter(stored, () => undefined);
-    }
-    return [...this.#options.conversation.messages];
+    if (stored === this.#options.scope.id) return [...this.#options.conversation.messages];
+    this.#refuseWhenBusy("switchSession()");
+    return this.#enter(stored, () => undefined);
+  }
+
+  /** Goes to the session of a turn that is carried on. False when there is no such session. */
+  async follow(stored: string): Promise<boolean> {
+    if (!this.#options.sessions.get(stored)) return false;
+    await this.#enter(stored, () => undefined);
+    return true;
   }
 
   rename(id: string, name: string): void {
@@ -107,11 +120,15 @@ export class NamedSessions {
   /** Removes a session with everything that belongs to it. When it was the active one, none is. */
   async delete(id: string): Promise<void> {
     const stored = this.#existing(id);
-    const { scope, archive, ids } = this.#options;
-    if (stored !== scope.id) return archive.remove(stored);
+    const { scope, archive, ids, removed } = this.#options;
+    const remove = () => {
+      archive.remove(stored);
+      removed(stored);
+    };
+    if (stored !== scope.id) return remove();
     this.#refuseWhenBusy("deleteSession()");
     // The next message begins a session of its own, not one of those that are left.
-    await this.#enter(ids.next(), () => archive.remove(stored));
+    await this.#enter(ids.next(), remove);
   }
 
   /** Copies the active path up to a message into a new session, which does not become active. */
@@ -151,16 +168,18 @@ export class NamedSessions {
     return removed;
   }
 
-  async #enter(id: string, change: () => void): Promise<void> {
+  /** Returns the messages at the moment of the change; configuring may take time, and clients need not wait for it. */
+  async #enter(id: string, change: () => void): Promise<UIMessage[]> {
     const { scope, config, conversation, settle, left, entered, announce } = this.#options;
     settle();
     change();
     scope.id = id;
     config.set(ACTIVE_KEY, id);
     left();
-    conversation.reload();
-    await entered();
+    const messages = [...conversation.reload()];
     announce();
+    await entered();
+    return messages;
   }
 
   #existing(id: string): string {
@@ -176,7 +195,7 @@ export class NamedSessions {
   #refuseWhenBusy(call: string): void {
     if (!this.#options.isBusy()) return;
     throw new ThinkError(
-      `${call} must wait: a turn of the active session runs or waits. Call it after the turn, or stop the turn with cancelAllChats() first.`,
+      `${call} must wait: a turn of the active session runs, waits or is about to be carried on. Call it when the turn is over; cancelAllChats() stops one that runs or waits.`,
       { code: "turn-active", retryable: true }
     );
   }
@@ -191,5 +210,6 @@ function publicId(stored: string): string {
 }
 
 function published(info: SessionInfo): SessionInfo {
-  return { ...info, id: publicId(info.id) };
+  const parent = info.parent_session_id;
+  return { ...info, id: publicId(info.id), parent_session_id: parent === null ? null : publicId(parent) };
 }

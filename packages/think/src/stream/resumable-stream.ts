@@ -5,6 +5,7 @@
  *     turn is an orphan of an earlier isolate.
  * I2. At most `streamFlushMs` of streamed text is only in memory; tool calls and tool outcomes never are.
  * I3. Chunk rows serve live resume and orphans. A stream that ended is replayed from the stored message.
+ * I4. A stream belongs to a session: while another one is active it is not seen, and how it ended is told again when its own is back.
  */
 import type { UIMessageChunk } from "ai";
 import { LIMITS } from "../shared/limits";
@@ -54,22 +55,37 @@ export class ResumableStream {
   readonly #now: () => number;
   #repeatable: ReadonlySet<string> = new Set();
   readonly #initialProgress: () => number;
+  readonly #sessionId: () => string;
+  /** What is stored, of whatever session. */
   #record: StreamRecord | null | undefined;
   #live: { readonly pack: ChunkPack; rows: number; seq: number; flushedAt: number } | undefined;
 
-  /** `initialProgress`: where the counter of durable work begins. Default: 0. */
+  /** `initialProgress`: where the counter of durable work begins. Default: 0. `sessionId`: the active one. Default: the primary one. */
   constructor(options: {
     readonly store: StreamStore;
     readonly now: () => number;
     readonly initialProgress?: () => number;
+    readonly sessionId?: () => string;
   }) {
     this.#store = options.store;
     this.#now = options.now;
     this.#initialProgress = options.initialProgress ?? (() => 0);
+    this.#sessionId = options.sessionId ?? (() => "");
   }
 
-  /** The running or last stream. */
+  /** The running or last stream of the active session. */
   get record(): StreamRecord | null {
+    const stored = this.#stored;
+    return stored && (stored.sessionId ?? "") === this.#sessionId() ? stored : null;
+  }
+
+  /** The session whose turn was running when its isolate died; undefined when there is none. */
+  get interruptedSession(): string | undefined {
+    const stored = this.#stored;
+    return stored?.status === "streaming" && !this.#live ? (stored.sessionId ?? "") : undefined;
+  }
+
+  get #stored(): StreamRecord | null {
     if (this.#record === undefined) this.#record = this.#store.load();
     return this.#record;
   }
@@ -85,7 +101,7 @@ export class ResumableStream {
 
   /** Durable writes of streamed work so far. Counted by rows, so it costs nothing; replays and repairs do not count. */
   get progress(): number {
-    const { record } = this;
+    const record = this.#stored;
     if (!record) return this.#initialProgress();
     if (record.status !== "streaming") return record.progress;
     return record.progress + (this.#live?.rows ?? this.#store.countRows(record.id));
@@ -179,11 +195,17 @@ export class ResumableStream {
     return record.continuation ? chunks : mergeChunks(chunks);
   }
 
-  /** Forgets the stream, durably. A running turn goes on without it. */
+  /** Forgets the stream of the active session, durably. A running turn goes on without it. */
   clear(): void {
+    this.#live = undefined;
+    this.forgetSession(this.#sessionId());
+  }
+
+  /** A session is gone, and with it what it streamed. */
+  forgetSession(sessionId: string): void {
+    if (this.#stored && (this.#stored.sessionId ?? "") !== sessionId) return;
     this.#store.clear();
     this.#record = null;
-    this.#live = undefined;
   }
 
   /** Tools whose calls need not be on record before they run: after a crash the model just makes them again. */
@@ -202,8 +224,9 @@ export class ResumableStream {
   }
 
   #save(record: StreamRecord): void {
-    this.#store.save(record);
-    this.#record = record;
+    const placed = { ...record, sessionId: this.#sessionId() };
+    this.#store.save(placed);
+    this.#record = placed;
   }
 }
 

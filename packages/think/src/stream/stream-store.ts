@@ -9,6 +9,7 @@
  * I2. Rows of the stream are numbered 0, 1, 2, ... without gaps.
  */
 import type { UIMessageChunk } from "ai";
+import { errorText } from "../shared/errors/error-text";
 import { lazyTable } from "../storage/lazy-table";
 import type { Sql } from "../storage/sql";
 import { isPublishedLayout, streamColumns, takePublishedStream } from "./adopt-published";
@@ -40,6 +41,8 @@ export interface StreamRecord {
   readonly createdAt: number;
   /** The user messages that the request ended with. Not stored: after an eviction clients are not told them any more. */
   readonly messageIds?: readonly string[] | undefined;
+  /** The session whose turn it is. Default: the primary one. */
+  readonly sessionId?: string;
 }
 
 export interface StreamStore {
@@ -71,11 +74,18 @@ const METADATA = `CREATE TABLE IF NOT EXISTS cf_ai_chat_stream_metadata (
   parent_id TEXT,
   turn TEXT,
   stash TEXT,
-  progress INTEGER NOT NULL DEFAULT 0
+  progress INTEGER NOT NULL DEFAULT 0,
+  session_id TEXT NOT NULL DEFAULT ''
 )`;
 
 /** Columns that tables of earlier builds lack. */
-const ADDED = ["parent_id TEXT", "turn TEXT", "stash TEXT", "progress INTEGER NOT NULL DEFAULT 0"];
+const ADDED = {
+  parent_id: "TEXT",
+  turn: "TEXT",
+  stash: "TEXT",
+  progress: "INTEGER NOT NULL DEFAULT 0",
+  session_id: "TEXT NOT NULL DEFAULT ''"
+};
 
 const CHUNKS = `CREATE TABLE IF NOT EXISTS cf_ai_chat_stream_chunks (
   chunk_index INTEGER PRIMARY KEY,
@@ -86,11 +96,11 @@ const CHUNKS = `CREATE TABLE IF NOT EXISTS cf_ai_chat_stream_chunks (
 
 const SAVE = `INSERT INTO cf_ai_chat_stream_metadata
   (slot, id, request_id, status, created_at, completed_at, message_id, is_continuation, error_message, is_aborted,
-   parent_id, turn, stash, progress)
-  VALUES (0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+   parent_id, turn, stash, progress, session_id)
+  VALUES (0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (slot) DO UPDATE SET id = excluded.id, request_id = excluded.request_id, status = excluded.status, created_at = excluded.created_at, completed_at = excluded.completed_at, message_id = excluded.message_id,
     is_continuation = excluded.is_continuation, error_message = excluded.error_message, is_aborted = excluded.is_aborted, parent_id = excluded.parent_id,
-    turn = excluded.turn, stash = excluded.stash, progress = excluded.progress`;
+    turn = excluded.turn, stash = excluded.stash, progress = excluded.progress, session_id = excluded.session_id`;
 
 const WRITE = `INSERT INTO cf_ai_chat_stream_chunks (chunk_index, stream_id, body, created_at) VALUES (?, ?, ?, ?)
   ON CONFLICT (chunk_index) DO UPDATE SET stream_id = excluded.stream_id, body = excluded.body, created_at = excluded.created_at`;
@@ -119,11 +129,26 @@ class SqlStreamStore implements StreamStore {
   }
 
   load(): StreamRecord | null {
-    // A wake looks here; an agent that never chats must not pay for tables.
-    if (!this.#hasMetadata()) return null;
-    this.#ensureMetadata();
-    const row = this.#sql.exec<MetadataRow>("SELECT * FROM cf_ai_chat_stream_metadata WHERE slot = 0")[0];
-    return row ? toRecord(row) : null;
+    // A wake looks here: an agent that never chats must not pay for tables, and one that does not for looking at their columns.
+    const row = this.#read();
+    if (!row) return null;
+    if (!("session_id" in row)) {
+      this.#ensureMetadata();
+      return this.load();
+    }
+    this.#isAdopted = true;
+    return toRecord(row);
+  }
+
+  #read(): MetadataRow | undefined {
+    try {
+      return this.#sql.exec<MetadataRow>("SELECT * FROM cf_ai_chat_stream_metadata WHERE slot = 0")[0];
+    } catch (error) {
+      if (errorText(error).includes("no such table")) return undefined;
+      if (this.#isAdopted || !errorText(error).includes("no such column")) throw error;
+      this.#ensureMetadata();
+      return this.#read();
+    }
   }
 
   save(record: StreamRecord): void {
@@ -168,16 +193,13 @@ class SqlStreamStore implements StreamStore {
     this.#createMetadata();
   }
 
-  #hasMetadata(): boolean {
-    return this.#isAdopted || streamColumns(this.#sql).length > 0;
-  }
-
   #upgrade(): void {
     const columns = streamColumns(this.#sql);
     if (isPublishedLayout(columns)) this.#sql.transaction(() => this.#adopt());
-    else if (columns.length > 0 && !columns.includes("turn"))
-      for (const column of ADDED)
-        this.#sql.exec(`ALTER TABLE cf_ai_chat_stream_metadata ADD COLUMN ${column}`);
+    else if (columns.length > 0)
+      for (const [column, type] of Object.entries(ADDED))
+        if (!columns.includes(column))
+          this.#sql.exec(`ALTER TABLE cf_ai_chat_stream_metadata ADD COLUMN ${column} ${type}`);
   }
 
   /** What the published package left unfinished becomes an orphan of ours. */
@@ -196,7 +218,8 @@ class SqlStreamStore implements StreamStore {
     const ended = status === "streaming" ? null : this.#now();
     const flags = [continuation ? 1 : 0, error, aborted ? 1 : 0] as const;
     const turn = [record.parentId ?? null, record.turn ?? null, record.stash ?? null, progress] as const;
-    this.#sql.exec(SAVE, id, requestId, status, createdAt, ended, messageId, ...flags, ...turn);
+    const place = record.sessionId ?? "";
+    this.#sql.exec(SAVE, id, requestId, status, createdAt, ended, messageId, ...flags, ...turn, place);
   }
 }
 
@@ -213,6 +236,7 @@ interface MetadataRow extends Record<string, string | number | null> {
   stash: string | null;
   progress: number;
   created_at: number;
+  session_id: string;
 }
 
 function toRecord(row: MetadataRow): StreamRecord {
@@ -228,6 +252,7 @@ function toRecord(row: MetadataRow): StreamRecord {
     turn: row.turn,
     stash: row.stash,
     progress: row.progress,
-    createdAt: row.created_at
+    createdAt: row.created_at,
+    sessionId: row.session_id
   };
 }

@@ -81,7 +81,8 @@ export class ChatRequests {
         parentId,
         body: context.body,
         clientTools: context.clientTools,
-        prepare: admission.mayRun
+        prepare: admission.mayRun,
+        started: () => this.#showBranch(connectionId, parentId)
       };
     } catch (error) {
       this.#fail(request, error);
@@ -100,6 +101,14 @@ export class ChatRequests {
       broadcast(encodeFrame({ type: FRAME.chatMessages, messages: conversation.messages }), without);
     }
     return regenerate ? lastId : undefined;
+  }
+
+  /** A regeneration goes on from an earlier message: the other tabs must not show its answer behind the one that it replaces. */
+  #showBranch(connectionId: string, parentId: string | undefined): void {
+    const { conversation, broadcast } = this.#options;
+    const messages = conversation.upTo(parentId);
+    if (messages.length === conversation.messages.length) return;
+    broadcast(encodeFrame({ type: FRAME.chatMessages, messages }), [connectionId]);
   }
 
   /** The client shows its message already; the list takes it back. */

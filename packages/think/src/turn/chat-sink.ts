@@ -82,7 +82,9 @@ export function openChatSink(options: ChatSinkOptions, turn: Turn): TurnSink {
       if (cut) broadcast(encodeFrame({ type: FRAME.messageUpdated, message: cut }), []);
       // Clients show a continuation as part of the previous answer until they get the list in which it is a message of its own.
       const list = () => encodeFrame({ type: FRAME.chatMessages, messages: conversation.messages });
-      if ((continuation && message) || isRepeated) broadcast(list(), []);
+      // A regeneration of which nothing came leaves the old answer in place; of a recovered one nobody was told where it goes.
+      const isAstray = turn.parentId !== undefined && (message === null || turn.rootRequestId !== requestId);
+      if ((continuation && message) || isRepeated || (isAstray && !isCleared)) broadcast(list(), []);
       else for (const connectionId of missed) send(connectionId, list());
       options.ended(outcome);
     }

@@ -9,6 +9,7 @@ export { FilesAgent } from "./files-agents";
 export { LoopTestAgent } from "./loop-agents";
 export { LoopMcpServer } from "./loop-mcp-server";
 export { RecoveryAgent } from "./recovery-agents";
+export { SessionAgent } from "./session-agents";
 export { TestingChat } from "./testing-agents";
 export { ToolsLab } from "./tools-agents";
 export { Librarian } from "./testing-docs-agent";

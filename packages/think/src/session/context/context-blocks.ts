@@ -145,7 +145,7 @@ export class ContextBlocks implements ContextActions {
     );
   }
 
-  /** Nothing is loaded any more: call it when the history was cleared. */
+  /** What is loaded is looked for anew: call it when the history was cleared or is another one. */
   resetLoadedSkills(): void {
     this.#skills.reset();
   }

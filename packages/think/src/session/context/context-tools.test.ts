@@ -205,6 +205,8 @@ describe("§8.8 loaded skills", () => {
     expect(later.getLoadedSkillKeys()).toEqual(new Set());
     expect(history.rewritten).toBe(0);
     const cleared = life();
+    expect(cleared.getLoadedSkillKeys()).toEqual(new Set(["skills:a"]));
+    history.messages.length = 0;
     cleared.resetLoadedSkills();
     expect(cleared.getLoadedSkillKeys()).toEqual(new Set());
   });

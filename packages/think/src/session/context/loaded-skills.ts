@@ -1,6 +1,6 @@
 /**
- * Which skills the conversation holds, as `label:key`. The history is the truth: it is read once, when someone first asks, and a
- * skill is unloaded by taking its text out of the history.
+ * Which skills the conversation holds, as `label:key`. The history is the truth: it is read when someone first asks, again when it
+ * has become another one, and a skill is unloaded by taking its text out of it.
  */
 import type { UIMessage } from "ai";
 import { skillId, skillResults, withoutSkill, type SkillResult } from "./skill-results";
@@ -66,9 +66,9 @@ export class LoadedSkills {
     }
   }
 
-  /** Nothing is loaded: the history was cleared. */
+  /** The history was cleared, or is another one: it is read anew when someone asks. */
   reset(): void {
-    this.#loaded = new Map();
+    this.#loaded = undefined;
     this.#pending.clear();
   }
 
