@@ -83,4 +83,8 @@ export interface RecoveryParts {
   readonly sessionId: () => string;
   /** Makes another session the active one, because a turn of it is carried on. False when it is gone. */
   readonly enterSession: (sessionId: string) => Promise<boolean>;
+  /** Whether the owner of a turn still wants it. Default: always. */
+  readonly isWanted?: (ownerId: string | undefined) => boolean;
+  /** An incident was closed: whatever became of its turn, recovery does nothing more for it. */
+  readonly closed?: () => void;
 }

@@ -49,6 +49,7 @@ export function openChatSink(options: ChatSinkOptions, turn: Turn): TurnSink {
     messageId,
     continuation,
     messageIds,
+    counted: continuation || turn.ownerId !== undefined,
     parentId: turn.parentId,
     turn: options.remember(turn)
   });

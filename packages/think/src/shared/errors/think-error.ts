@@ -28,7 +28,8 @@ export type ThinkErrorCode =
   | "context-invalid"
   | "context-provider-failed"
   | "invalid-option"
-  | "execute-misconfigured";
+  | "execute-misconfigured"
+  | "output-too-large";
 
 export interface ThinkErrorOptions {
   readonly code: ThinkErrorCode;
