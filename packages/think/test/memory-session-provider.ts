@@ -97,15 +97,15 @@ export class MemorySessionProvider implements SessionProvider {
   }
 
   searchMessages(query: string, limit: number): SearchResult[] {
-    const words = query.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+    const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+    const words = wordsOf(query);
     if (words.length === 0 || !(limit >= 1)) return [];
     const results = [...this.#rows.values()].map(({ message: { id, role, parts } }) => ({
       ...{ id, role, sessionId: "" },
       content: parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n")
     }));
-    const holds = (content: string) => content.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
     return results
-      .filter(({ content }) => words.every((word) => holds(content).includes(word)))
+      .filter(({ content }) => words.every((word) => wordsOf(content).includes(word)))
       .slice(0, Math.floor(limit));
   }
 

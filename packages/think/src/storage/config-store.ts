@@ -1,7 +1,8 @@
 /**
  * Small durable settings: table `think_config`, one JSON value per key, cached in memory and written only on change.
  *
- * When the table is made, settings that an older release kept in `assistant_config` are copied, once and without overwriting.
+ * When the table is made, settings that older releases kept in `assistant_config`, and before that in `_think_config`, are copied, once
+ * and without overwriting.
  */
 import { missableTable } from "./lazy-table";
 import type { Sql } from "./sql";
@@ -23,12 +24,19 @@ const TABLE = `CREATE TABLE IF NOT EXISTS think_config (
 const COPY_LEGACY = `INSERT OR IGNORE INTO think_config (key, value)
   SELECT key, value FROM assistant_config WHERE session_id = '' AND key IS NOT NULL AND value IS NOT NULL`;
 
+/** The first releases had one setting, the author's, in a table of its own. */
+const COPY_FIRST = `INSERT OR IGNORE INTO think_config (key, value)
+  SELECT '_think_config', value FROM _think_config WHERE key = 'config' AND value IS NOT NULL`;
+
 export function createConfigStore(sql: Sql): ConfigStore {
   const table = missableTable(sql, "think_config", () => {
     sql.exec(TABLE);
     // Older still is a layout without sessions; its rows belong to nobody we know.
-    const columns = sql.exec<{ name: string }>("PRAGMA table_info('assistant_config')");
-    if (columns.some(({ name }) => name === "session_id")) sql.exec(COPY_LEGACY);
+    const columnsOf = (name: string) =>
+      sql.exec<{ name: string }>(`PRAGMA table_info('${name}')`).map((column) => column.name);
+    if (columnsOf("assistant_config").includes("session_id")) sql.exec(COPY_LEGACY);
+    const first = columnsOf("_think_config");
+    if (first.includes("key") && first.includes("value")) sql.exec(COPY_FIRST);
   });
   const cache = new Map<string, string | null>();
 
