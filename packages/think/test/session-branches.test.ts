@@ -57,7 +57,9 @@ describe("§8.15 a regeneration over the socket", () => {
     await turn.done;
     await shows(other, ["Q"], at);
     const frames = other.frames.slice(at).map(({ type }) => type);
-    expect(frames.indexOf("cf_agent_chat_messages")).toBeLessThan(frames.indexOf("cf_agent_use_chat_response"));
+    expect(frames.indexOf("cf_agent_chat_messages")).toBeLessThan(
+      frames.indexOf("cf_agent_use_chat_response")
+    );
     const failed = await client.chat(question, { trigger: "regenerate-message" }).done;
     expect(failed.error).toContain("no luck");
     for (const tab of [client, other]) await shows(tab, ["Q", "new"]);
@@ -104,7 +106,8 @@ describe("§8.15 an edit over the socket", () => {
 describe("branches for people", () => {
   const dialogue = async (script: string[]) => {
     const made = newSessions(script);
-    for (const index of script.keys()) await made.stub().saveMessages([userMessage(`Q${index}`, `q${index}`)]);
+    for (const index of script.keys())
+      await made.stub().saveMessages([userMessage(`Q${index}`, `q${index}`)]);
     return made;
   };
 
@@ -152,7 +155,9 @@ describe("branches for people", () => {
     const { connect, stub } = await dialogue(["one", "two", "three"]);
     const client = await connect();
     const answer = (await stub().getMessages())[1]?.id ?? "";
-    expect((await stub().deleteMessages([answer, "q1", "unknown"])).toSorted()).toEqual([answer, "q1"].toSorted());
+    expect((await stub().deleteMessages([answer, "q1", "unknown"])).toSorted()).toEqual(
+      [answer, "q1"].toSorted()
+    );
     const left = ["Q0", "two", "Q2", "three"];
     await shows(client, left);
     expect(said(await stub().getMessages())).toEqual(left);

@@ -13,11 +13,11 @@ describe("§10 an agent that never names a session", () => {
   it("has none before its first message, and then one that is called New Chat", async () => {
     const { connect, stub } = newSessions(["Hello"]);
     const client = await connect();
-    expect([await stub().getCurrentSessionId(), await stub().getSession(), await stub().getSessions()]).toEqual([
-      null,
-      null,
-      []
-    ]);
+    expect([
+      await stub().getCurrentSessionId(),
+      await stub().getSession(),
+      await stub().getSessions()
+    ]).toEqual([null, null, []]);
     await client.chat("Hi").done;
     const current = await stub().getSession();
     expect(current).toMatchObject({ id: await stub().getCurrentSessionId(), name: "New Chat" });
@@ -35,7 +35,9 @@ describe("§10 an agent that never names a session", () => {
     await stub().saveMessages([userMessage("Hi")]);
     await on((agent) => agent.session.replaceContextBlock("memory", "second"));
     expect(await rows("SELECT label FROM cf_agents_context_blocks ORDER BY label")).toEqual(
-      [`_system_prompt`, `_system_prompt_${id}`, "memory", `memory_${id}`].toSorted().map((label) => ({ label }))
+      [`_system_prompt`, `_system_prompt_${id}`, "memory", `memory_${id}`]
+        .toSorted()
+        .map((label) => ({ label }))
     );
     await stub().switchSession("default");
     await on((agent) => agent.session.refreshSystemPrompt());
@@ -68,7 +70,10 @@ describe("§10 createSession and switchSession", () => {
     await client.chat("B").done;
     await stub().renameSession(id, "Better");
     await evict(stub());
-    expect([await stub().getCurrentSessionId(), said(await stub().getMessages())]).toEqual([id, ["B", "two"]]);
+    expect([await stub().getCurrentSessionId(), said(await stub().getMessages())]).toEqual([
+      id,
+      ["B", "two"]
+    ]);
     expect(await stub().getSession()).toMatchObject({ id, name: "Better" });
     await client.chat("more").done;
     expect(said(await stub().getMessages())).toEqual(["B", "two", "more", "three"]);
@@ -237,7 +242,9 @@ describe("§10 while a turn is active", () => {
     await crash(stub());
     await stub().getMessages();
     await going.reached;
-    expect(await refusals((agent) => agent.createSession("B"))).toEqual([expect.stringContaining("must wait")]);
+    expect(await refusals((agent) => agent.createSession("B"))).toEqual([
+      expect.stringContaining("must wait")
+    ]);
     going.open();
     await recovered("completed");
     await expect.poll(() => on((agent) => nameOf(agent.createSession("B")))).toBe("B");
@@ -325,7 +332,9 @@ describe("§10 deleteSession", () => {
     await stub().switchSession("default");
     await stub().deleteSession(id);
     for (const [table, column] of tables) {
-      const left = await rows(`SELECT count(*) AS n FROM ${table} WHERE ${column} = ?`, id).catch(() => [{ n: 0 }]);
+      const left = await rows(`SELECT count(*) AS n FROM ${table} WHERE ${column} = ?`, id).catch(() => [
+        { n: 0 }
+      ]);
       expect({ table, left }).toEqual({ table, left: [{ n: 0 }] });
     }
     const blocks = await rows("SELECT label FROM cf_agents_context_blocks");
@@ -359,7 +368,10 @@ describe("§10 deleteSession", () => {
     await stub().saveMessages([userMessage("B")]);
     await stub().deleteSession(id);
     await evict(stub());
-    expect([await stub().getCurrentSessionId(), said(await stub().getMessages())]).toEqual(["default", ["A", "one"]]);
+    expect([await stub().getCurrentSessionId(), said(await stub().getMessages())]).toEqual([
+      "default",
+      ["A", "one"]
+    ]);
   });
 });
 

@@ -1,12 +1,25 @@
 /** What the session tests share: an agent with a lab, several clients, and short forms of what is stored. */
 import type { UIMessage } from "ai";
 import { env, exports } from "cloudflare:workers";
-import { connectChat, runInAgent, scriptedModel, type ChatClient, type Script } from "@cloudflare/think/testing";
+import {
+  connectChat,
+  runInAgent,
+  scriptedModel,
+  type ChatClient,
+  type Script
+} from "@cloudflare/think/testing";
 import { expect, vi } from "vitest";
 import { openLab, type LabSettings } from "./worker/recovery-agents";
 import { openSessions, type SessionAgent, type SessionSettings } from "./worker/session-agents";
 
 let counter = 0;
+
+/** Over RPC the compiler takes messages, which may hold anything, for values that cannot pass. They can. */
+type SessionStub = Pick<
+  SessionAgent,
+  "getMessages" | "getHistory" | "getMessagesBefore" | "switchSession" | "switchBranch" | "setActiveLeaf"
+> &
+  DurableObjectStub<SessionAgent>;
 
 export interface SessionLab extends Partial<LabSettings> {
   readonly configure?: NonNullable<SessionSettings["configure"]>;
@@ -21,25 +34,29 @@ export function newSessions(script: Script, { configure, hydrationByteBudget, ..
     ...(configure ? { configure } : {}),
     ...(hydrationByteBudget === undefined ? {} : { hydrationByteBudget })
   });
-  const stub = () => env.SessionAgent.getByName(name);
+  const object = () => env.SessionAgent.getByName(name);
+  const stub = () => object() as SessionStub;
   const connect = (timeout = 8_000) => connectChat(exports.default, { agent: "SessionAgent", name, timeout });
   return {
     ...{ name, model, lab: opened, sessions, stub, connect },
     /** Runs inside the object, which a call starts first if it sleeps: looking inside does not. */
-    on: async <Result>(work: (agent: SessionAgent, state: DurableObjectState) => Result | Promise<Result>) => {
+    on: async <Result>(
+      work: (agent: SessionAgent, state: DurableObjectState) => Result | Promise<Result>
+    ) => {
       await stub().degradations();
-      return runInAgent(stub(), work);
+      return runInAgent(object(), work);
     },
     /** How each call is refused, one after the other; null for one that is not. Inside, because a rejection on its way out is told twice. */
     refusals: (...calls: ((agent: SessionAgent) => Promise<unknown>)[]) =>
-      runInAgent(stub(), async (agent) => {
+      runInAgent(object(), async (agent) => {
         const outcomes: (string | null)[] = [];
         for (const call of calls) outcomes.push(await call(agent).then(() => null, String));
         return outcomes;
       }),
     rows: (statement: string, ...bindings: unknown[]) =>
-      runInAgent(stub(), (_agent, { storage }) => storage.sql.exec(statement, ...bindings).toArray()),
-    events: (type: string) => opened.events.filter((event) => event.type === type).map(({ payload }) => payload),
+      runInAgent(object(), (_agent, { storage }) => storage.sql.exec(statement, ...bindings).toArray()),
+    events: (type: string) =>
+      opened.events.filter((event) => event.type === type).map(({ payload }) => payload),
     /** Waits until recovery has said this. */
     recovered: (type: string) =>
       vi.waitFor(() => expect(opened.events.map((event) => event.type)).toContain(`chat:recovery:${type}`), {
@@ -63,7 +80,8 @@ export function said(messages: readonly UIMessage[]): string[] {
 export async function shows(client: ChatClient, texts: readonly string[], from = 0): Promise<void> {
   const wanted = JSON.stringify(texts);
   await client.waitFor(
-    (frame) => frame.type === "cf_agent_chat_messages" && JSON.stringify(said(frame.messages ?? [])) === wanted,
+    (frame) =>
+      frame.type === "cf_agent_chat_messages" && JSON.stringify(said(frame.messages ?? [])) === wanted,
     { from, wanted: `the list ${wanted}` }
   );
 }

@@ -1,6 +1,6 @@
 /** How the agent uses its session: durability.md §8.15, §8.5–8.8, §8.10, §2.1. */
 import type { UIMessage } from "ai";
-import { evict, text, toolCall, userMessage } from "@cloudflare/think/testing";
+import { evict, toolCall, userMessage } from "@cloudflare/think/testing";
 import { describe, expect, it } from "vitest";
 import { createCompactFunction } from "../src/session/compaction/create-compact-function";
 import { newSessions, said, shows } from "./session-support";
@@ -12,7 +12,9 @@ describe("§8.15 messages", () => {
     const seen = (work: (agent: Parameters<Parameters<typeof on>[0]>[0]) => unknown) =>
       on(async (agent) => {
         await work(agent);
-        return agent.messages.map(({ id, parts }) => `${id}:${parts[0]?.type === "text" ? parts[0].text : ""}`);
+        return agent.messages.map(
+          ({ id, parts }) => `${id}:${parts[0]?.type === "text" ? parts[0].text : ""}`
+        );
       });
     expect(await seen(({ session }) => session.appendMessage(user("a", "A")))).toEqual(["a:A"]);
     expect(await seen(({ session }) => session.appendMessage(answer("b", "B")))).toEqual(["a:A", "b:B"]);
@@ -22,7 +24,11 @@ describe("§8.15 messages", () => {
     expect(await seen(({ session }) => session.updateMessage(answer("b", "B2")))).toEqual(["a:A", "b:B2"]);
     expect(await seen(({ session }) => session.appendMessage(answer("c", "C"), "a"))).toEqual(["a:A", "c:C"]);
     expect(await seen(({ session }) => session.appendMessages(dialogue(3, 1, "d")))).toHaveLength(5);
-    expect(await seen(({ session }) => session.deleteMessages(["d0", "d2"]))).toEqual(["a:A", "c:C", "d1:1 "]);
+    expect(await seen(({ session }) => session.deleteMessages(["d0", "d2"]))).toEqual([
+      "a:A",
+      "c:C",
+      "d1:1 "
+    ]);
     await evict(stub());
     expect(ids(await stub().getMessages())).toEqual(["a", "c", "d1"]);
     expect(await seen(({ session }) => session.appendMessage(user("root", "R"), null))).toEqual(["root:R"]);
@@ -61,7 +67,9 @@ describe("§8.15 messages", () => {
       return { updated, unknown: await agent.update(user("nobody")), list: ids(agent.messages) };
     });
     expect(stored).toMatchObject({ updated: { id: "side" }, unknown: { id: "nobody" }, list: ["a", "side"] });
-    const [row] = await rows("SELECT octet_length(content) AS n, content FROM assistant_messages WHERE id = 'big'");
+    const [row] = await rows(
+      "SELECT octet_length(content) AS n, content FROM assistant_messages WHERE id = 'big'"
+    );
     expect(Number(row?.n)).toBeLessThan(1_900_000);
     expect(String(row?.content)).not.toContain("reasoning");
     expect(ids(await on((agent) => agent.sync()))).toEqual(["a", "side"]);
@@ -137,7 +145,10 @@ describe("§8.5–8.7 context blocks in turns", () => {
   });
 
   it("§8.8 are loaded and unloaded by the model; what is loaded belongs to the path and outlives an eviction", async () => {
-    const skills = { get: async () => "- tea: How to brew", load: async (key: string) => (key === "tea" ? "BREW" : null) };
+    const skills = {
+      get: async () => "- tea: How to brew",
+      load: async (key: string) => (key === "tea" ? "BREW" : null)
+    };
     const call = (name: string) => toolCall(name, { label: "skills", key: "tea" });
     const { stub, on, connect } = newSessions(
       [[call("load_context")], "loaded", "other", [call("unload_context")], "unloaded"],
@@ -189,13 +200,18 @@ describe("§8.10 compaction in an agent", () => {
     newSessions(script, {
       configure: (session) =>
         session
-          .onCompaction(createCompactFunction({ summarize, protectHead: 1, tailTokenBudget: 10, minTailMessages: 2 }))
+          .onCompaction(
+            createCompactFunction({ summarize, protectHead: 1, tailTokenBudget: 10, minTailMessages: 2 })
+          )
           .compactAfter(200)
     });
   const long = (word: string) => `${word} `.repeat(60);
 
   it("happens before a turn that would be too long, is reported, shown, kept and can be undone", async () => {
-    const { stub, connect, events, model, on } = compacting(["one", "two", "three", "four", "five"], () => "SUMMARY");
+    const { stub, connect, events, model, on } = compacting(
+      ["one", "two", "three", "four", "five"],
+      () => "SUMMARY"
+    );
     const client = await connect();
     for (const word of ["alpha", "beta", "gamma"]) await stub().saveMessages([userMessage(long(word))]);
     const [event] = events("chat:context:compacted");
@@ -206,7 +222,9 @@ describe("§8.10 compaction in an agent", () => {
     const last = JSON.stringify(model.calls.at(-1)?.prompt);
     expect([last.includes("SUMMARY"), last.includes("beta beta")]).toEqual([true, false]);
     expect(said(await stub().getMessages())).toContain("SUMMARY");
-    expect(client.frames.map(({ type, phase }) => (type === "cf_agent_session" ? phase : null))).toContain("compacting");
+    expect(client.frames.map(({ type, phase }) => (type === "cf_agent_session" ? phase : null))).toContain(
+      "compacting"
+    );
     await evict(stub());
     expect(said(await stub().getMessages())).toContain("SUMMARY");
     const { path } = await stub().getMessageCount();

@@ -65,7 +65,8 @@ export class Attempts {
     const { kind, payload, incident, config } = attempt;
     const { context, waitUntilStable } = this.#parts;
     if (!(await waitUntilStable(config.stableTimeoutMs))) return this.#notStable(attempt);
-    if (!(await this.#isAtHome(incident))) return this.#incidents.close(incident, "skipped", "session_deleted");
+    if (!(await this.#isAtHome(incident)))
+      return this.#incidents.close(incident, "skipped", "session_deleted");
     const obstacle = this.#obstacle(kind, payload);
     if (obstacle) return this.#incidents.close(incident, "skipped", obstacle);
     // A turn that brought nothing along, such as one of `chat()`, must not take from the clients what they said.

@@ -31,7 +31,9 @@ export class ContextArchive {
   /** Removes blocks, search entries and the frozen prompt of a session. */
   remove(sessionId: string): void {
     const keys =
-      sessionId === "" ? [...this.#labels(), promptKey("")] : keysEndingWith(this.#sql, contextKey("", sessionId));
+      sessionId === ""
+        ? [...this.#labels(), promptKey("")]
+        : keysEndingWith(this.#sql, contextKey("", sessionId));
     deleteContextRows(this.#sql, keys);
   }
 }

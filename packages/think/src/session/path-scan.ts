@@ -45,7 +45,10 @@ export function scanPath(query: Sql["exec"], scope: SessionScope, path: PathSize
   }
 }
 
-function inOrder(nodes: ReadonlyMap<string, Node>, { id: leafId, count, bytes }: PathSize): PathWindow | undefined {
+function inOrder(
+  nodes: ReadonlyMap<string, Node>,
+  { id: leafId, count, bytes }: PathSize
+): PathWindow | undefined {
   const newestFirst: StoredMessage[] = [];
   let walked = 0;
   for (let id: string | null = leafId; id !== null && walked <= nodes.size;) {

@@ -47,13 +47,12 @@ export class SessionArchive {
     this.#options = options;
   }
 
-  /** A session that is not the active one; the active one has a conversation already. */
+  /** A session that is not the active one; the active one has a conversation already. Of a large one the newest part is in memory. */
   open(id: string): Conversation {
     const { sql, sessions, config, compactions } = this.#options;
     return createConversation({
       ...{ sql, sessions, config, scope: { id }, store: this.#store(id) },
-      summaries: () => compactions.list(id),
-      hydrationByteBudget: () => 0
+      summaries: () => compactions.list(id)
     });
   }
 
