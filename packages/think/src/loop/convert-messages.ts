@@ -8,7 +8,6 @@
  * I3. Callers get copies as deep as the SDK makes them anew: an author may change the list that `beforeTurn` is shown.
  */
 import type { ModelMessage, ToolSet, UIMessage } from "ai";
-import { isToolPart } from "../session/parts";
 
 /** Converts a list; the SDK's function with our settings. */
 export type Convert = (messages: readonly UIMessage[], tools: ToolSet) => Promise<ModelMessage[]>;
@@ -22,10 +21,9 @@ export async function convertIncrementally(
 ): Promise<ModelMessage[]> {
   const converted: ModelMessage[] = [];
   for (const message of messages) {
-    const known = remembered.get(message);
-    const isFree = known !== undefined && !dependsOn(message, tools);
-    const own = isFree ? known : await convert([message], tools);
-    if (!known && !dependsOn(message, tools)) remembered.set(message, own);
+    const isFree = !dependsOn(message, tools);
+    const own = (isFree && remembered.get(message)) || (await convert([message], tools));
+    if (isFree) remembered.set(message, own);
     for (const one of own) converted.push(copyOf(one));
   }
   return converted;
@@ -34,8 +32,7 @@ export async function convertIncrementally(
 /** Whether a tool of this turn decides what the model sees of an output in the message. */
 function dependsOn(message: UIMessage, tools: ToolSet): boolean {
   return message.parts.some((part) => {
-    if (!isToolPart(part)) return false;
-    const name = part.type === "dynamic-tool" ? part.toolName : part.type.slice("tool-".length);
+    const name = "toolName" in part ? part.toolName : part.type.slice("tool-".length);
     return Object.hasOwn(tools, name) && tools[name]?.toModelOutput !== undefined;
   });
 }
