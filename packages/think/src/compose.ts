@@ -187,7 +187,7 @@ function composeExecutions(
     ids,
     runtime: overrides.executionRuntime,
     live: () => turns.live?.accumulator.snapshot(),
-    messages: () => (conversation.windowed ? conversation.fullPath() : conversation.messages),
+    newestFirst: () => conversation.newestFirst(),
     replace: (toolCallId, executionId, output) =>
       clientTools.updates.apply(toolCallId, { kind: "execution", executionId, output }),
     append: (message) => {

@@ -9,7 +9,7 @@ import type { Branch } from "./session/forks";
 import type { SearchResult } from "./session/search-index";
 import type { SessionInfo } from "./session/session-store";
 import { byteStream, collectExport } from "./session/transfer/export-session";
-import { SESSION_LIMITS } from "./shared/limits";
+import { MESSAGE_LIMITS, SESSION_LIMITS } from "./shared/limits";
 
 /** Where the modules are found; a symbol, so that no subclass can collide with it. */
 export const MODULES: unique symbol = Symbol("modules");
@@ -77,9 +77,25 @@ export abstract class ThinkSessions<
     return this[MODULES]().sessions.import(document);
   }
 
-  /** The whole conversation from the root, or the path to a message of another branch, with summaries in place. */
+  /**
+   * The whole conversation from the root, or the path to a message of another branch, with summaries in place. Refused beyond 48 MiB: use
+   * `getMessagesBefore()` then.
+   */
   async getHistory(leafId?: string): Promise<UIMessage[]> {
     return [...this[MODULES]().conversation.tree.history(leafId)];
+  }
+
+  /**
+   * The messages before one, oldest first: what `messages` does not hold of a large conversation, page by page. At least four if there are
+   * so many, and more up to `maxBytes` of stored JSON (default 1 MiB, at most 24 MiB). Empty before the first message.
+   */
+  async getMessagesBefore(
+    messageId: string,
+    options: { readonly maxBytes?: number } = {}
+  ): Promise<UIMessage[]> {
+    const { olderPageBytes, hydrationBytes } = MESSAGE_LIMITS;
+    const maxBytes = Math.min(options.maxBytes ?? olderPageBytes, hydrationBytes);
+    return [...this[MODULES]().conversation.tree.before(messageId, maxBytes)];
   }
 
   /** Messages of the active session: on the active path, and in all branches together. */

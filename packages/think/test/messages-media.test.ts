@@ -1,6 +1,6 @@
 import type { UIMessage } from "ai";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import { dialogue, loadWorker, onNewObject, user, type Life } from "./worker/messages-agents";
+import { dialogue, loadWorker, onNewObject, user, type Life, fullPath } from "./worker/messages-agents";
 
 beforeAll(loadWorker, 60_000);
 
@@ -124,7 +124,7 @@ describe("§6.7 media eviction", () => {
       ]);
       life.conversation.append(dialogue(2, 20, "later"));
       await settle(life);
-      expect(marked(life.conversation.fullPath())).toEqual(["i0", "i1", "i2", "i3"]);
+      expect(marked(fullPath(life.conversation))).toEqual(["i0", "i1", "i2", "i3"]);
       expect(life.conversation.messages).toHaveLength(6);
     }));
 
@@ -214,7 +214,7 @@ describe("what the eviction costs", () => {
       };
       const first = await pass();
       expect(first.counts.totalRead).toBeGreaterThan(600);
-      expect(marked(first.life.conversation.fullPath())).toEqual(["i0"]);
+      expect(marked(fullPath(first.life.conversation))).toEqual(["i0"]);
       const turn = await cost(async () => {
         first.life.conversation.append([user("new")]);
         await settle(first.life);

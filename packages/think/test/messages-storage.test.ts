@@ -1,6 +1,6 @@
 import type { UIMessage } from "ai";
 import { beforeAll, describe, expect, it } from "vitest";
-import { answer, dialogue, ids, loadWorker, onNewObject, user } from "./worker/messages-agents";
+import { answer, dialogue, ids, loadWorker, onNewObject, user, fullPath } from "./worker/messages-agents";
 
 beforeAll(loadWorker, 60_000);
 
@@ -270,7 +270,7 @@ describe("§6.6 hydration by bytes", () => {
       for (const message of list) wake().conversation.append([message]);
       const { conversation } = wake();
       expect(ids(conversation.messages)).toEqual(ids(list.slice(-15)));
-      expect(conversation.fullPath()).toEqual(list);
+      expect(fullPath(conversation)).toEqual(list);
       expect(ids(wake({ hydrationByteBudget: 0 }).conversation.messages)).toEqual(ids(list));
     }));
 
@@ -309,7 +309,7 @@ describe("§6.6 hydration by bytes", () => {
         user("new")
       ];
       expect(conversation.receive(sent)).toEqual({ written: 2, lastId: "new" });
-      expect(conversation.fullPath()).toEqual([
+      expect(fullPath(conversation)).toEqual([
         ...list.slice(0, 2),
         user("m2", "edited"),
         ...list.slice(3),
@@ -330,8 +330,8 @@ describe("§6.6 hydration by bytes", () => {
       const branched = life();
       expect(ids(branched.upTo("m9"))).toEqual(["m6", "m7", "m8", "m9"]);
       branched.put(answer("branch"), "m4");
-      expect(ids(branched.fullPath())).toEqual(["m0", "m1", "m2", "m3", "m4", "branch"]);
-      expect(ids(life().fullPath())).toEqual(["m0", "m1", "m2", "m3", "m4", "branch"]);
+      expect(ids(fullPath(branched))).toEqual(["m0", "m1", "m2", "m3", "m4", "branch"]);
+      expect(ids(fullPath(life()))).toEqual(["m0", "m1", "m2", "m3", "m4", "branch"]);
 
       // A new root leaves the window behind.
       branched.append(dialogue(9, 1_000, "more"));
@@ -339,7 +339,7 @@ describe("§6.6 hydration by bytes", () => {
       expect(windowed.windowed).toBe(true);
       windowed.put(user("root"), null);
       expect(windowed.windowed).toBe(false);
-      expect(windowed.fullPath()).toEqual([user("root")]);
+      expect(fullPath(windowed)).toEqual([user("root")]);
       expect(rows("SELECT count(*) AS n FROM assistant_messages")).toEqual([{ n: 42 }]);
     }));
 
@@ -365,7 +365,7 @@ describe("§6.6 hydration by bytes", () => {
       expect(ids(conversation.messages)).toEqual(["m0", "m1", "m3", "m4"]);
       conversation.append([user("new")]);
       expect(ids(wake().conversation.messages)).toEqual(["m0", "m1", "m3", "m4", "new"]);
-      expect(ids(wake({ hydrationByteBudget: 1 }).conversation.fullPath())).toEqual([
+      expect(ids(fullPath(wake({ hydrationByteBudget: 1 }).conversation))).toEqual([
         "m0",
         "m1",
         "m3",
@@ -426,7 +426,7 @@ describe("what reading costs", () => {
         conversation.receive([...list, answer("optimistic"), user("new")]);
         conversation.put(answer("branch"), "m4");
         conversation.withToolCall("nowhere");
-        conversation.fullPath();
+        fullPath(conversation);
         conversation.upTo("m2");
         conversation.clear();
       });

@@ -14,6 +14,13 @@ import { openSessions, type SessionAgent, type SessionSettings } from "./worker/
 
 let counter = 0;
 
+/** Over RPC the compiler takes messages, which may hold anything, for values that cannot pass. They can. */
+type SessionStub = Pick<
+  SessionAgent,
+  "getMessages" | "getHistory" | "getMessagesBefore" | "switchSession" | "switchBranch" | "setActiveLeaf"
+> &
+  DurableObjectStub<SessionAgent>;
+
 export interface SessionLab extends Partial<LabSettings> {
   readonly configure?: NonNullable<SessionSettings["configure"]>;
   readonly hydrationByteBudget?: number;
@@ -27,7 +34,8 @@ export function newSessions(script: Script, { configure, hydrationByteBudget, ..
     ...(configure ? { configure } : {}),
     ...(hydrationByteBudget === undefined ? {} : { hydrationByteBudget })
   });
-  const stub = () => env.SessionAgent.getByName(name);
+  const object = () => env.SessionAgent.getByName(name);
+  const stub = () => object() as SessionStub;
   const connect = (timeout = 8_000) => connectChat(exports.default, { agent: "SessionAgent", name, timeout });
   return {
     ...{ name, model, lab: opened, sessions, stub, connect },
@@ -36,17 +44,17 @@ export function newSessions(script: Script, { configure, hydrationByteBudget, ..
       work: (agent: SessionAgent, state: DurableObjectState) => Result | Promise<Result>
     ) => {
       await stub().degradations();
-      return runInAgent(stub(), work);
+      return runInAgent(object(), work);
     },
     /** How each call is refused, one after the other; null for one that is not. Inside, because a rejection on its way out is told twice. */
     refusals: (...calls: ((agent: SessionAgent) => Promise<unknown>)[]) =>
-      runInAgent(stub(), async (agent) => {
+      runInAgent(object(), async (agent) => {
         const outcomes: (string | null)[] = [];
         for (const call of calls) outcomes.push(await call(agent).then(() => null, String));
         return outcomes;
       }),
     rows: (statement: string, ...bindings: unknown[]) =>
-      runInAgent(stub(), (_agent, { storage }) => storage.sql.exec(statement, ...bindings).toArray()),
+      runInAgent(object(), (_agent, { storage }) => storage.sql.exec(statement, ...bindings).toArray()),
     events: (type: string) =>
       opened.events.filter((event) => event.type === type).map(({ payload }) => payload),
     /** Waits until recovery has said this. */

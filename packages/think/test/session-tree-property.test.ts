@@ -23,6 +23,7 @@ interface Step {
     | "compact"
     | "undo"
     | "fork"
+    | "session"
     | "evict";
   readonly pick: number;
   readonly other: number;
@@ -31,7 +32,7 @@ interface Step {
 const step: fc.Arbitrary<Step> = fc.record({
   kind: fc.constantFrom(
     ...(["append", "append", "answer", "answer", "regenerate", "edit", "follow"] as const),
-    ...(["endAt", "root", "delete", "compact", "undo", "fork", "evict"] as const)
+    ...(["endAt", "root", "delete", "compact", "undo", "fork", "session", "evict"] as const)
   ),
   pick: fc.nat(1_000),
   other: fc.nat(1_000)
@@ -43,6 +44,8 @@ class Model {
   readonly messages = new Map<string, UIMessage>();
   readonly compactions: StoredCompaction[] = [];
   leaf: string | null = null;
+  /** Each session counts for itself: their ids are the same. */
+  count = 0;
 
   add(message: UIMessage, parent: string | null): void {
     this.parents.set(message.id, parent);
@@ -93,22 +96,28 @@ class Model {
 }
 
 class World {
-  readonly model = new Model();
+  readonly #models = new Map([
+    ["", new Model()],
+    ["other", new Model()]
+  ]);
   readonly #desk: SessionDesk;
   #stores: SessionStores;
-  #count = 0;
 
   constructor(desk: SessionDesk) {
     this.#desk = desk;
     this.#stores = desk.wake();
   }
 
+  get model(): Model {
+    return this.#models.get(this.#stores.scope.id) ?? new Model();
+  }
+
   run({ kind, pick, other }: Step): void {
     const { model } = this;
-    const { conversation, compactions, archive } = this.#stores;
+    const { conversation, compactions, archive, scope } = this.#stores;
     const all = [...model.parents.keys()];
     const chosen = all[pick % Math.max(1, all.length)];
-    const id = `m${(this.#count += 1)}`;
+    const id = `m${(model.count += 1)}`;
     switch (kind) {
       case "append":
         conversation.append([user(id)]);
@@ -141,10 +150,7 @@ class World {
         return;
       case "delete":
         if (chosen === undefined) return;
-        conversation.tree.remove([chosen]);
-        model.remove(chosen);
-        if (model.leaf === null && model.parents.size > 0) model.leaf = conversation.tree.leafId ?? null;
-        return;
+        return this.#delete([chosen, all[other % all.length] ?? chosen, "unknown"]);
       case "compact": {
         const path = model.path();
         if (path.length === 0) return;
@@ -156,9 +162,9 @@ class World {
           summary: `summary ${id}`,
           fromMessageId: from,
           toMessageId: to,
-          createdAt: this.#count
+          createdAt: model.count
         };
-        compactions.add("", compaction);
+        compactions.add(scope.id, compaction);
         conversation.reload();
         model.compactions.push(compaction);
         return;
@@ -166,21 +172,40 @@ class World {
       case "undo": {
         const [undone] = model.compactions.splice(pick % Math.max(1, model.compactions.length), 1);
         if (!undone) return;
-        compactions.remove("", undone.id);
+        compactions.remove(scope.id, undone.id);
         conversation.reload();
         return;
       }
       case "fork": {
         if (chosen === undefined) return;
-        const forked = archive.fork("", chosen, "fork");
+        const forked = archive.fork(scope.id, chosen, "fork");
         const copy = archive.open(forked).messages;
         expect(copy.map(({ parts }) => parts)).toEqual(model.history(chosen).map(({ parts }) => parts));
         expect(new Set([...ids(copy), ...all]).size).toBe(copy.length + all.length);
         return;
       }
+      case "session":
+        scope.id = scope.id === "" ? "other" : "";
+        conversation.reload();
+        return;
       case "evict":
         this.#stores = this.#desk.wake(pick % 2 === 0 ? {} : { hydrationByteBudget: 300 });
+        this.#stores.scope.id = scope.id;
     }
+  }
+
+  /** One after the other for the model; where a path is left without an end, the store says which it takes. */
+  #delete(wanted: readonly string[]): void {
+    const { model } = this;
+    const { tree } = this.#stores.conversation;
+    const deleted = tree.remove(wanted);
+    expect(deleted).toEqual([...new Set(wanted)].filter((id) => model.parents.has(id)));
+    let isLost = false;
+    for (const id of deleted) {
+      model.remove(id);
+      isLost ||= model.leaf === null;
+    }
+    if (isLost && model.parents.size > 0) model.leaf = tree.leafId ?? null;
   }
 
   /** A client that sends the path up to a question in new words. */
@@ -209,14 +234,18 @@ class World {
   }
 
   check(): void {
-    const { conversation, compactions } = this.#stores;
+    const { conversation, compactions, scope } = this.#stores;
     const { tree } = conversation;
     expect(tree.leafId ?? null).toBe(this.model.leaf);
     expect(tree.history()).toEqual(this.model.history());
     for (const leaf of this.model.leaves()) expect(tree.history(leaf)).toEqual(this.model.history(leaf));
     expect(tree.count()).toBe(this.model.parents.size);
     expect(tree.pathLength()).toBe(this.model.path().length);
-    expect(compactions.list("").length).toBe(this.model.compactions.length);
+    expect(compactions.list(scope.id).length).toBe(this.model.compactions.length);
+    for (const id of this.model.path()) {
+      const before = ids(tree.before(id, Number.POSITIVE_INFINITY));
+      expect(before).toEqual(ids(this.model.history(this.model.parents.get(id) ?? null)));
+    }
     for (const id of this.model.parents.keys()) {
       expect(ids(tree.children(id)).toSorted()).toEqual(this.model.children(id).toSorted());
       const siblings = tree.siblings(id);

@@ -1,6 +1,6 @@
 /** How the agent uses its session: durability.md §8.15, §8.5–8.8, §8.10, §2.1. */
 import type { UIMessage } from "ai";
-import { evict, text, toolCall, userMessage } from "@cloudflare/think/testing";
+import { evict, toolCall, userMessage } from "@cloudflare/think/testing";
 import { describe, expect, it } from "vitest";
 import { createCompactFunction } from "../src/session/compaction/create-compact-function";
 import { newSessions, said, shows } from "./session-support";

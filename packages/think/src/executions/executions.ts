@@ -33,8 +33,8 @@ export interface ExecutionsHost {
   readonly runtime: () => ExecutionRuntime | undefined;
   /** The message that is being streamed. */
   readonly live: () => UIMessage | undefined;
-  /** Stored messages, oldest first. */
-  readonly messages: () => readonly UIMessage[];
+  /** Stored messages, newest first, read as they are walked. */
+  readonly newestFirst: () => Iterable<UIMessage>;
   readonly replace: (toolCallId: string, executionId: string, output: unknown) => boolean;
   readonly append: (message: UIMessage) => void;
   /** Lets the model go on; the connection is the one that decided, if any. */
@@ -119,12 +119,16 @@ export class Executions {
     if (outcome.status !== "paused") this.#host.carryOn(connectionId);
   }
 
+  *#candidates(): Generator<UIMessage> {
+    const live = this.#host.live();
+    if (live) yield live;
+    yield* this.#host.newestFirst();
+  }
+
   /** In the message that is being streamed first, then in stored ones, newest first. */
   #find(executionId: string): Place {
-    const live = this.#host.live();
-    const messages = [...(live ? [live] : []), ...this.#host.messages().toReversed()];
     let settled = false;
-    for (const message of messages) {
+    for (const message of this.#candidates()) {
       for (const part of message.parts) {
         if (!isToolPart(part) || part.state !== "output-available") continue;
         if (!isRecord(part.output) || part.output.executionId !== executionId) continue;

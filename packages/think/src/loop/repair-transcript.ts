@@ -5,7 +5,7 @@
  * I1. Nothing is deleted: an interrupted call stays visible, so that the model does not run it again.
  * I2. A settled call keeps its state, output and error; only its input may be normalised.
  * I3. An answered approval waits for its continuation and is left verbatim.
- * I4. Without a change the same message objects come back and `changed` is empty.
+ * I4. Without a change the same message objects come back and `changed` is empty. Such a message is not looked at again.
  */
 import type { DynamicToolUIPart, ToolUIPart, UIMessage } from "ai";
 import { isToolPart, type Part } from "../session/parts";
@@ -46,6 +46,9 @@ export function failInterruptedPart(part: StoredToolPart): Part {
   return { ...rest, state: "output-error", errorText } as Part;
 }
 
+/** Messages in which nothing waits for an outcome and every input is sound; stored messages are replaced, not changed. */
+const sound = new WeakSet<UIMessage>();
+
 export function repairTranscript(messages: readonly UIMessage[], repairPart: RepairPart): Repaired {
   const counts = { removedToolCalls: 0, normalizedInputs: 0 };
   const toolCallIds = new Set<string>();
@@ -53,17 +56,23 @@ export function repairTranscript(messages: readonly UIMessage[], repairPart: Rep
 
   const repair = (part: Part): Part => {
     if (!isToolPart(part) || part.state === "approval-responded") return part;
-    const sound = withObjectInput(part);
-    if (sound !== part) counts.normalizedInputs += 1;
-    const repaired = isSettled(sound) ? sound : repairPart(sound);
-    if (repaired !== sound) counts.removedToolCalls += 1;
+    const normalized = withObjectInput(part);
+    if (normalized !== part) counts.normalizedInputs += 1;
+    const repaired = isSettled(normalized) ? normalized : repairPart(normalized);
+    if (repaired !== normalized) counts.removedToolCalls += 1;
     if (repaired !== part) toolCallIds.add(part.toolCallId);
     if (isToolPart(repaired) && !isSettled(repaired) && repaired.state !== "approval-responded")
       incomplete.push(part.toolCallId);
     return repaired;
   };
 
-  const repaired = messages.map((message) => withParts(message, repair));
+  const repaired = messages.map((message) => {
+    if (sound.has(message)) return message;
+    const before = incomplete.length;
+    const result = withParts(message, repair);
+    if (result === message && incomplete.length === before) sound.add(message);
+    return result;
+  });
   return {
     messages: repaired,
     changed: repaired.filter((message, index) => message !== messages[index]),

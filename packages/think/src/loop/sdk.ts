@@ -13,6 +13,7 @@ import {
   type UIMessageChunk
 } from "ai";
 import { errorText } from "../shared/errors/error-text";
+import { convertIncrementally } from "./convert-messages";
 import type { StreamableResult } from "./hook-types";
 import type { Hooks } from "./hooks";
 import { createRun } from "./sdk-events";
@@ -169,5 +170,10 @@ function toStream(
 
 /** Stored messages -> model messages. Tool calls that never settled are left out: providers refuse them. */
 export function toModelMessages(messages: readonly UIMessage[], tools: ToolSet): Promise<ModelMessage[]> {
+  return convertIncrementally(messages, tools, convertAll);
+}
+
+/** The same, all of it anew. */
+export function convertAll(messages: readonly UIMessage[], tools: ToolSet): Promise<ModelMessage[]> {
   return convertToModelMessages([...messages], { tools, ignoreIncompleteToolCalls: true });
 }

@@ -34,6 +34,10 @@ export class ConversationProvider implements SessionProvider {
     return [...this.#options.conversation.tree.history(leafId ?? undefined)];
   }
 
+  getLoadedHistory(): readonly UIMessage[] {
+    return this.#options.conversation.messages;
+  }
+
   getLatestLeaf(): UIMessage | null {
     const { conversation } = this.#options;
     const { leafId } = conversation.tree;

@@ -41,6 +41,13 @@ export class ConversationTree {
     return store.has(wanted) ? hydration.whole(wanted) : [];
   }
 
+  /** What was said before a message, up to so many bytes but at least four messages, oldest first, with summaries. */
+  before(id: string, maxBytes: number): readonly UIMessage[] {
+    const { path, hydration } = this.#options;
+    const { parentId } = this.#linkOf(path.current.rangeOf(id)?.fromId ?? id);
+    return parentId === null ? [] : hydration.window(parentId, maxBytes);
+  }
+
   /** The newest `count` stored messages of the active path, with summaries of ranges that lie wholly among them. */
   recent(count: number): { readonly messages: UIMessage[]; readonly truncated: boolean } {
     const { hydration, store } = this.#options;

@@ -50,8 +50,8 @@ export interface Conversation {
   get(id: string): UIMessage | undefined;
   /** The message of the path that holds a tool call, in memory or not. */
   withToolCall(toolCallId: string): UIMessage | undefined;
-  /** The path from the root, whatever the byte budget. Read in pages, but all in memory at the end. */
-  fullPath(): UIMessage[];
+  /** The whole path, newest first, whatever the byte budget. Read in pages as it is walked. */
+  newestFirst(): Iterable<UIMessage>;
   /**
    * Takes in the list a client sent: reconciled with what is stored, unknown messages go to the leaf in order, known ones take the
    * new content in place, equal ones cost nothing.
@@ -173,8 +173,8 @@ class StoredConversation implements Conversation {
     return undefined;
   }
 
-  fullPath(): UIMessage[] {
-    return [...this.#path.newestFirst()].toReversed();
+  newestFirst(): Iterable<UIMessage> {
+    return this.#path.newestFirst();
   }
 
   receive(messages: readonly UIMessage[], options?: ReceiveOptions): Received {

@@ -10,6 +10,7 @@ import type { UIMessage } from "ai";
 import type { Emit } from "../observability/events";
 import type { BranchStore } from "./branch-store";
 import { missingForks, newestLeaves } from "./forks";
+import { ThinkError } from "../shared/errors/think-error";
 import { MESSAGE_LIMITS } from "../shared/limits";
 import { applyOverlays, summaryMessage, type StoredCompaction } from "./compaction/overlay";
 import { MessagePath, type StoredMessage } from "./message-path";
@@ -70,14 +71,20 @@ export class Hydration {
     return this.#read(this.measure(leafId));
   }
 
-  /** The newest messages up to and including `id` that fit into the budget, with summaries. */
-  window(id: string): readonly UIMessage[] {
-    return this.#summarised(id, this.#budget()).path.messages;
+  /** The newest messages up to and including `id` that fit into so many bytes (default: the budget), with summaries. */
+  window(id: string, bytes = this.#budget()): readonly UIMessage[] {
+    return this.#summarised(id, bytes).path.messages;
   }
 
-  /** The path that ends in a stored message, whatever its size, with summaries. */
+  /** The path that ends in a stored message, with summaries. Refused when it is too large for one list. */
   whole(leafId: string): readonly UIMessage[] {
-    return this.#summarised(leafId, Number.POSITIVE_INFINITY).path.messages;
+    const most = MESSAGE_LIMITS.wholeHistoryBytes;
+    const { path, olderId } = this.#summarised(leafId, most);
+    if (olderId === null) return path.messages;
+    throw new ThinkError(
+      `This history is larger than ${most} bytes, which is the most that fits into memory as one list. Read it in pages with getMessagesBefore(), the newest part with session.getRecentHistory(), or all of it with exportSessionStream().`,
+      { code: "history-too-large" }
+    );
   }
 
   /** The end of a path, with summaries of ranges that lie wholly in it. `ids` are those of its last rows. */

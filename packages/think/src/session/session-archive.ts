@@ -48,9 +48,9 @@ export class SessionArchive {
     this.#options = options;
   }
 
-  /** A session that is not the active one; the active one has a conversation already. */
+  /** A session that is not the active one; the active one has a conversation already. Of a large one the newest part is in memory. */
   open(id: string): Conversation {
-    return this.#open(id, 0);
+    return this.#open(id);
   }
 
   /** The last message of the active path; reading it adopts a session of the published package. */
@@ -59,12 +59,12 @@ export class SessionArchive {
     return pointer === undefined ? this.#open(id, SMALLEST_WINDOW).tree.leafId : pointer?.id;
   }
 
-  #open(id: string, byteBudget: number): Conversation {
+  #open(id: string, byteBudget?: number): Conversation {
     const { sql, sessions, config, compactions } = this.#options;
     return createConversation({
       ...{ sql, sessions, config, scope: { id }, store: this.#store(id) },
       summaries: () => compactions.list(id),
-      hydrationByteBudget: () => byteBudget
+      ...(byteBudget === undefined ? {} : { hydrationByteBudget: () => byteBudget })
     });
   }
 

@@ -29,18 +29,20 @@ export function buildSession(source: SessionSource, settings: SessionSettings): 
   const sessionId = settings.sessionId ?? source.sessionId;
   const { provider, compactions, changed } = source.open(sessionId);
   const { sql, clock, ids } = source;
+  // What the model sees is what is in memory: what lies before it is neither loaded nor worth compacting.
+  const visible = (): readonly UIMessage[] => provider.getLoadedHistory?.() ?? provider.getHistory();
   const context = new ContextBlocks({
     ...{ blocks: settings.blocks, clock },
     promptStore: promptStoreOf(source, settings, sessionId),
     defaultProvider: (label) => sql && new AgentContextProvider(sql, contextKey(label, sessionId)),
     history: {
-      loadResults: () => provider.getHistory().filter(({ role }) => role === "assistant"),
+      loadResults: () => visible().filter(({ role }) => role === "assistant"),
       rewrite: (message) => provider.updateMessage(message)
     }
   });
   const compactor = new Compactor({
     ...{ sessionId, clock, ids, store: compactions, changed },
-    history: (): readonly UIMessage[] => provider.getHistory(),
+    history: visible,
     compactFunction: () => settings.compactFunction,
     threshold: () => settings.threshold,
     tokenCounter: () => settings.tokenCounter,

@@ -46,6 +46,8 @@ export interface SessionProvider {
   deleteCompaction?(id: string): void;
   /** Without it `search` is refused. */
   searchMessages?(query: string, limit: number): SearchResult[];
+  /** What of the active path is in memory, for work that must not read more. Without it the whole history is read. */
+  getLoadedHistory?(): readonly UIMessage[];
   /** Without it the whole history is read. */
   getRecentHistory?(maxBytes: number, minRecent: number): RecentHistory;
   getHistoryRowStats?(): HistoryRowStats[];

@@ -16,15 +16,23 @@ export interface TruncateOptions {
   readonly maxTextChars?: number;
 }
 
-/** Messages with older ones shortened. The given objects are not touched; outputs keep their outer shape. */
+/** What older messages became with the default options: shortened once, and the same object each time. */
+const shortenedBefore = new WeakMap<UIMessage, UIMessage>();
+
+/**
+ * Messages with older ones shortened. The given objects are not touched; outputs keep their outer shape. A message that needs no cut comes
+ * back as it is, so that its conversion can be remembered.
+ */
 export function truncateOlderMessages(
   messages: readonly UIMessage[],
-  {
+  options: TruncateOptions = {}
+): UIMessage[] {
+  const {
     keepRecent = LOOP_LIMITS.fullMessages,
     maxToolOutputChars = LOOP_LIMITS.olderOutputChars,
     maxTextChars = LOOP_LIMITS.olderTextChars
-  }: TruncateOptions = {}
-): UIMessage[] {
+  } = options;
+  const isDefault = options.maxToolOutputChars === undefined && options.maxTextChars === undefined;
   const firstWhole = messages.length - keepRecent;
   const shorten = (part: Part): Part => {
     if (part.type === "text")
@@ -33,9 +41,16 @@ export function truncateOlderMessages(
     const output = compactValue(part.output, maxToolOutputChars);
     return output === part.output ? part : { ...part, output };
   };
-  return messages.map((message, index) =>
-    index < firstWhole ? { ...message, parts: message.parts.map(shorten) } : message
-  );
+  const older = (message: UIMessage): UIMessage => {
+    const known = isDefault ? shortenedBefore.get(message) : undefined;
+    if (known) return known;
+    const parts = message.parts.map(shorten);
+    const isCut = parts.some((part, index) => part !== message.parts[index]);
+    const result = isCut ? { ...message, parts } : message;
+    if (isDefault) shortenedBefore.set(message, result);
+    return result;
+  };
+  return messages.map((message, index) => (index < firstWhole ? older(message) : message));
 }
 
 function cut(text: string, length: number): string {

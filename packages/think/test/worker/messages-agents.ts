@@ -140,3 +140,7 @@ export function dialogue(count: number, chars = 20, prefix = "m"): UIMessage[] {
 }
 
 export const ids = (messages: readonly UIMessage[]): string[] => messages.map(({ id }) => id);
+
+/** The whole path, oldest first, whatever is in memory. */
+export const fullPath = (conversation: Conversation): UIMessage[] =>
+  [...conversation.newestFirst()].toReversed();

@@ -20,6 +20,7 @@ export type ThinkErrorCode =
   | "invalid-session"
   | "invalid-import"
   | "export-too-large"
+  | "history-too-large"
   | "compaction-missing"
   | "turn-active"
   | "context-unknown"

@@ -14,6 +14,12 @@ export const MESSAGE_LIMITS = {
   /** Memory for stored messages after a wake, in bytes of stored JSON: a fifth of an isolate, before parsing. */
   hydrationBytes: 24 * 1024 * 1024,
 
+  /** Largest history that is read as one list, in bytes of stored JSON: parsed it fills half an isolate. */
+  wholeHistoryBytes: 48 * 1024 * 1024,
+
+  /** One page of older messages unless the caller says otherwise, in bytes of stored JSON. */
+  olderPageBytes: 1024 * 1024,
+
   /** Messages that are in memory whatever they weigh: those the model sees in full. */
   hydrationFloor: 4,
 
