@@ -409,6 +409,24 @@ describe.concurrent.each([currentClient, oldClient])("useAgentChat of $name", (c
       expect(roles(other)).toEqual(["user", "assistant"]);
     });
 
+    it("are told how a request ended, by the ids of the messages that it answered", async ({ room }) => {
+      const [tab, other] = [await room.open(), await room.open()];
+      tab.send("hello");
+      await tab.answered(hello);
+      await other.answered(hello);
+      tab.send("break");
+      await tab.until("the error", ({ error }) => error !== undefined);
+      await other.ended();
+      const [first, second] = tab.messages.filter(({ role }) => role === "user").map(({ id }) => id);
+      const told = [
+        expect.objectContaining({ messageIds: [first], outcome: "completed", replay: false }),
+        expect.objectContaining({ messageIds: [second], outcome: "error", replay: false })
+      ];
+      for (const each of [tab, other])
+        await each.until("all ends", () => !client.tellsEnds || each.ends.length >= told.length);
+      expect([tab.ends, other.ends]).toEqual(client.tellsEnds ? [told, told] : [[], []]);
+    });
+
     it("can both ask, one after the other", async ({ room }) => {
       const [tab, other] = [await room.open(), await room.open()];
       tab.send("number");

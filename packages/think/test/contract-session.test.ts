@@ -109,7 +109,7 @@ describe("§9.1.4 the system prompt", () => {
         .withContext("notes");
       session.withCachedPrompt();
     });
-    const system = (index: number) => String(model.calls[index]?.prompt[0]?.content);
+    const system = (index: number) => JSON.stringify(model.calls[index]?.prompt[0]?.content);
     await client.chat("1").done;
     expect(system(0)).toContain("Speak softly.");
     expect(system(0)).not.toContain("You are a careful, capable assistant");
@@ -209,7 +209,7 @@ describe("§1.3, edges §17–§19 connecting", () => {
     const turn = client.chat("Question");
     await turn.waitForText("half");
     const url = `https://example.com/agents/contract-api-agent/${name}/get-messages`;
-    const during = (await (await exports.default.fetch(url)).json()) as UIMessage[];
+    const during = await (await exports.default.fetch(url)).json<UIMessage[]>();
     expect(during.map(({ role }) => role)).toEqual(["user"]);
     hold.open();
     await turn.done;

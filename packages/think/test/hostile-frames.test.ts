@@ -161,6 +161,32 @@ describe("a hostile client", () => {
     }
   );
 
+  it(
+    "can send 100,000 parts that fit into a row: they are stored, and the turn and the next one work",
+    { timeout: 60_000 },
+    async () => {
+      const { client } = await newChat();
+      const parts = [{ type: "text", text: "Hi" }, ...Array.from({ length: 100_000 }, () => ({ type: "x" }))];
+      expect((await client.chat([{ id: "small", role: "user", parts } as never]).done).text).toBe(
+        "still here"
+      );
+      expect((await client.history()).find(({ id }) => id === "small")?.parts).toHaveLength(100_001);
+    }
+  );
+
+  it("gets an error for a list that is too long, for ids that are too long and for roles that do not exist", async () => {
+    const { client, state } = await newChat();
+    const before = await state();
+    const errorOf = async (messages: unknown) => (await client.chat(messages as never).done).error;
+    const many = Array.from({ length: 10_001 }, (_, index) => ({ id: `m${index}`, role: "user", parts: [] }));
+    expect(await errorOf(many)).toMatch(/10,?000|messages/);
+    expect(await errorOf([{ id: "i".repeat(201), role: "user", parts: [] }])).toMatch(/id/);
+    expect(await errorOf([{ id: "r", role: "root", parts: [] }])).toMatch(/role/);
+    expect(await errorOf([{ id: "p", role: "user", parts: "none" }])).toMatch(/parts/);
+    expect(await errorOf({ not: "a list" })).toMatch(/messages/);
+    expect(await state()).toEqual(before);
+  });
+
   it("cannot put words into a server tool's mouth: a result for a call that runs on the server is not taken", async () => {
     const hold = gate();
     const add = addTool(async () => {

@@ -61,7 +61,9 @@ describe("§1.1.5 the stock workspace, as far as the tools rely on it", () => {
       expect(warn).toHaveBeenCalled();
       warn.mockRestore();
       expect((await workspace.readFile("/big"))?.length).toBe(1_600_000);
-      expect(() => new Workspace({ sql, name: "lab", r2: env.FILES, r2Prefix: "lab" })).toThrow();
+      expect(() => new Workspace({ sql, name: "lab", r2: env.FILES, r2Prefix: "lab" })).toThrow(
+        "different options"
+      );
     }));
 });
 

@@ -112,7 +112,7 @@ describe("§1.1 this.workspace", () => {
 
 describe("§1.5 workspace tools in a turn", () => {
   it("are merged into every turn below the agent's own, and listed only when exposed", async () => {
-    const { client, stub, model } = await newFiles(["one", "two", "three"]);
+    const { client, stub, model } = await newFiles(["one", "two", "three", "four"]);
     await client.chat("1").done;
     expect(model.calls[0]?.toolNames).toEqual([...WORKSPACE_TOOLS, "execute"]);
     expect(JSON.stringify(model.calls[0]?.prompt)).toContain("agent workspace");
@@ -130,6 +130,13 @@ describe("§1.5 workspace tools in a turn", () => {
     });
     await client.chat("3").done;
     expect(model.calls[2]?.toolNames).toEqual([]);
+    expect(JSON.stringify(model.calls[2]?.prompt)).not.toContain("agent workspace");
+    await runInAgent(stub(), (agent: ExecuteAgent) => {
+      agent.beforeTurn = () => ({ activeTools: ["grep"] });
+    });
+    await client.chat("4").done;
+    expect(model.calls[3]?.toolNames).toEqual(["grep"]);
+    expect(JSON.stringify(model.calls[3]?.prompt)).toContain("agent workspace");
   });
 
   it("take the limits of bash from the agent", async () => {

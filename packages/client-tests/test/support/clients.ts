@@ -46,6 +46,13 @@ export interface ChatView {
   readonly addToolApprovalResponse: (answer: { readonly id: string; readonly approved: boolean }) => void;
 }
 
+/** How a request ended, as the current client tells its page. */
+export interface TurnEnd {
+  readonly messageIds?: readonly string[];
+  readonly outcome: string;
+  readonly replay: boolean;
+}
+
 /** What a page wants from its chat. */
 export interface PageOptions {
   readonly host: string;
@@ -53,6 +60,8 @@ export interface PageOptions {
   readonly name: string;
   /** Runs the page's own tool and gives its output. */
   readonly locate: () => Promise<unknown>;
+  /** Told by the current client how each request ended. */
+  readonly onTurnEnd: (end: TurnEnd) => void;
   /** Sees every frame that is not the chat's. */
   readonly onMessage: (event: MessageEvent) => void;
 }
@@ -60,6 +69,8 @@ export interface PageOptions {
 /** A client generation: gives each tab a hook of its own. */
 export interface Client {
   readonly name: string;
+  /** Whether pages are told how requests end. */
+  readonly tellsEnds: boolean;
   /** Whether a page that asked and was offline at the end of the answer shows half of it until it is reloaded. */
   readonly keepsHalfAnswers: boolean;
   readonly load: (tab: number) => Promise<(options: PageOptions) => ChatView>;
@@ -72,13 +83,15 @@ const RECONNECT = { minReconnectionDelay: 20, maxReconnectionDelay: 50 };
 export const currentClient: Client = {
   name: "0.12.2",
   keepsHalfAnswers: false,
+  tellsEnds: true,
   async load(tab) {
     const file = createRequire(import.meta.url).resolve("agents/chat/react");
     const { useAgentChat } = await copyOf<typeof import("agents/chat/react")>(file, tab);
-    return ({ host, name, locate, onMessage }) => {
+    return ({ host, name, locate, onMessage, onTurnEnd }) => {
       const agent = useCurrentAgent({ agent: "Chat", name, host, onMessage, ...RECONNECT });
       const chat = useAgentChat({
         agent,
+        onTurnEnd,
         tools: { locate: { ...LOCATE, execute: locate } },
         onToolCall: async ({ toolCall: { toolName, toolCallId }, addToolOutput }) => {
           if (toolName === "locate") addToolOutput({ toolCallId, output: await locate() });
@@ -93,6 +106,7 @@ export const currentClient: Client = {
 export const oldClient: Client = {
   name: "0.8.6",
   keepsHalfAnswers: true,
+  tellsEnds: false,
   async load(tab) {
     const { useAgentChat } = await copyOf<OldHooks>(oldHookFile, tab);
     return ({ host, name, locate, onMessage }) => {

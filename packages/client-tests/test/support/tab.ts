@@ -5,7 +5,7 @@
 import { createElement, Suspense, useEffect } from "react";
 import { createRoot, type Root } from "react-dom/client";
 import { inject } from "vitest";
-import type { ChatView, Client, PageMessage } from "./clients";
+import type { ChatView, Client, PageMessage, TurnEnd } from "./clients";
 import { openLine, type Line } from "./line";
 
 /** Longest wait for a state of the page (milliseconds). The old client gives a probe five seconds. */
@@ -26,6 +26,8 @@ export class Tab {
   #wasRecovering = false;
   /** How often the page ran its own tool. */
   toolRuns = 0;
+  /** How requests ended, as the page was told. */
+  readonly ends: TurnEnd[] = [];
 
   private constructor(client: Client, name: string, line: Line) {
     this.#client = client;
@@ -103,6 +105,10 @@ export class Tab {
       locate: async () => {
         this.toolRuns += 1;
         return { city: "Lisbon" };
+      },
+      onTurnEnd: (end: TurnEnd) => {
+        this.ends.push(end);
+        for (const look of this.#watchers) look();
       },
       onMessage: ({ data }: MessageEvent) => this.#notice(data)
     };

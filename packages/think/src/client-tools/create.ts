@@ -10,7 +10,7 @@ import type { ResumeDesk } from "../stream/resume-desk";
 import type { RequestContext } from "../turn/request-context";
 import type { Turns } from "../turn/turns";
 import { ToolUpdates } from "./apply";
-import { batchOf, hasOpenQuestion } from "./batch";
+import { batchOf, hasOpenQuestion, type BatchState } from "./batch";
 import { ClientTools } from "./client-tools";
 import { Continuations } from "./continuations";
 import { Stability } from "./stability";
@@ -53,14 +53,10 @@ export function createClientTools(parts: ClientToolsParts): ClientToolsModule {
   });
 
   let untold = false;
-  const batch = () => {
-    const state = batchOf(conversation.messages);
-    return state === "nothing" && untold ? "ready" : state;
-  };
   const continuations: Continuations = new Continuations({
     ...{ clock, ids },
     streaming: () => turns.live !== undefined,
-    batch,
+    batch: () => batchOrNews(batchOf(conversation.messages), untold),
     run: (requestId, mayRun) =>
       turns.run({
         requestId,
@@ -111,4 +107,9 @@ export function createClientTools(parts: ClientToolsParts): ClientToolsModule {
 function orphanHolds(stream: ResumableStream, toolCallId: string): boolean {
   if (stream.isLive || !stream.active) return false;
   return stream.chunks().some((chunk) => "toolCallId" in chunk && chunk.toolCallId === toolCallId);
+}
+
+/** The model has had the last word, but something happened since. */
+function batchOrNews(state: BatchState, isNews: boolean): BatchState {
+  return state === "nothing" && isNews ? "ready" : state;
 }

@@ -49,11 +49,17 @@ export async function runLoop(agent: LoopAgent, input: LoopInput): Promise<Model
   agent.repeatable(repeatable(turnTools, sources.workspace));
   const prompt = {
     model: config.model ? checkModel(config.model, "beforeTurn()") : model,
-    system: config.system ?? withCapabilityBlock(basePrompt, Object.keys(turnTools)),
+    system: config.system ?? withCapabilityBlock(basePrompt, exposed(turnTools, config)),
     messages: endingWithUser(config.messages ?? messages),
     tools: turnTools
   };
   return start(agent, input, hooks, config, prompt);
+}
+
+/** The tools that the model is shown in this turn: it must not be told of others. */
+function exposed(tools: ToolSet, { activeTools }: TurnConfig): string[] {
+  const names = Object.keys(tools);
+  return activeTools === undefined ? names : names.filter((name) => activeTools.includes(name));
 }
 
 /** Captured after the overrides of `beforeTurn`: what the run began with is what a compaction may replace. */

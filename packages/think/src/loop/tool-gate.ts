@@ -46,11 +46,14 @@ export class ToolGate {
     this.#verdicts.set(call.toolCallId, await this.#ask(call, messages));
   }
 
-  /** The tools with their `execute` behind the gate; tools without one are left alone. */
+  /**
+   * The tools with their `execute` behind the gate; tools without one are left alone. Without a prototype: version 6 of the SDK takes
+   * a call of `constructor` for one of a tool that runs in the client, and would wait for its answer.
+   */
   wrap(tools: ToolSet): ToolSet {
-    return Object.fromEntries(
-      Object.entries(tools).map(([name, tool]) => [name, this.#wrapTool(name, tool)])
-    );
+    const wrapped: ToolSet = Object.create(null);
+    for (const [name, tool] of Object.entries(tools)) wrapped[name] = this.#wrapTool(name, tool);
+    return wrapped;
   }
 
   #wrapTool(name: string, tool: SdkTool): SdkTool {

@@ -1,6 +1,6 @@
 /** Facts of contract tools §1.2 to §1.4 that `file-tools.test.ts` does not show: types, boundaries, entries that vanish, odd results. */
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import type { z } from "zod";
 import { MemoryWorkspace } from "../../workspace/memory-workspace";
 import type { EntryInfo } from "../../workspace/workspace-like";
 import { createWorkspaceTools } from "./create-workspace-tools";
