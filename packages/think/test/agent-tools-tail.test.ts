@@ -297,9 +297,9 @@ describe("a run whose isolate died", () => {
   });
 
   it("durability §11: a stall that recovery gives up is an error with its terminal message", async () => {
-    const child = newChild([[text("Half"), hang()], [hang()], [hang()], [hang()]], {
+    const child = newChild([[text("Half"), hang()], [hang()]], {
       stallMs: 40,
-      chatRecovery: { maxAttempts: 1, noProgressTimeoutMs: 0, terminalMessage: "It is over." }
+      chatRecovery: { noProgressTimeoutMs: 30, terminalMessage: "It is over." }
     });
     await child.start();
     await child.tail();
