@@ -143,7 +143,7 @@ export class ResumableStream {
       return seq;
     }
     live.pack.add(chunk, json.length);
-    live.hasContent ||= !OPENING.has(chunk.type);
+    live.hasContent ||= !isOpening(chunk);
     if (this.#mustFlush(chunk, live)) this.flush();
     return seq;
   }
@@ -217,13 +217,18 @@ export class ResumableStream {
   #mustFlush(chunk: UIMessageChunk, live: { readonly pack: ChunkPack; readonly flushedAt: number }): boolean {
     if (this.#isDurable(chunk) || live.pack.chars >= LIMITS.streamFlushChars) return true;
     if (live.pack.count >= LIMITS.streamFlushChunks) return true;
-    return !OPENING.has(chunk.type) && this.#now() - live.flushedAt >= LIMITS.streamFlushMs;
+    return !isOpening(chunk) && this.#now() - live.flushedAt >= LIMITS.streamFlushMs;
   }
 
   #save(record: StreamRecord): void {
     this.#store.save(record);
     this.#record = record;
   }
+}
+
+/** Whether a chunk only opens something: a stream that says no more has said nothing. */
+export function isOpening({ type }: UIMessageChunk): boolean {
+  return OPENING.has(type);
 }
 
 /** The byte length is only measured when the text could be over the limit. */

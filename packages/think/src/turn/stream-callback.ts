@@ -100,5 +100,6 @@ async function ifPresent(member: string, call: () => void | Promise<void>): Prom
 
 /** What a call over RPC says of a member that the other side does not have; the platform has no code for it. */
 function isMissing(error: unknown, member: string): boolean {
-  return error instanceof Error && error.message.includes(`does not implement the method "${member}"`);
+  if (!(error instanceof Error)) return false;
+  return ["", "the method "].some((kind) => error.message.includes(`does not implement ${kind}"${member}"`));
 }

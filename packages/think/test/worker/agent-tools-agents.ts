@@ -10,6 +10,7 @@ import {
   type ChatStartEvent,
   type StreamCallback
 } from "@cloudflare/think";
+import { Agent } from "agents";
 import { agentTool } from "agents/agent-tools";
 import type { LanguageModel, ToolSet, UIMessage } from "ai";
 import { z } from "zod";
@@ -169,6 +170,14 @@ export interface ParentEvent {
   readonly error?: string | undefined;
 }
 
+/** Not exported by the Worker: no such child can be made. */
+class Nowhere extends Think {}
+
+/** A child that is no agent tool. */
+export class PlainChild extends Agent<Cloudflare.Env> {}
+
+const CLASSES = { ToolChild, Nowhere, PlainChild };
+
 export class ToolParent extends Think {
   readonly finished: ParentEvent[] = [];
 
@@ -226,9 +235,36 @@ export class ToolParent extends Think {
     await (await this.subAgent(ToolChild, name)).cancelChat(requestId);
   }
 
+  /** Runs several children at once; the keys of `runs` are their ids. */
+  async delegate(
+    runs: readonly string[],
+    kind: keyof typeof CLASSES = "ToolChild"
+  ): Promise<
+    {
+      readonly runId: string;
+      readonly status: string;
+      readonly error?: string | undefined;
+      readonly summary?: string | undefined;
+    }[]
+  > {
+    const results = runs.map((runId) => this.runAgentTool(CLASSES[kind] as never, { input: "Go", runId }));
+    return copy(await Promise.all(results));
+  }
+
+  /** Makes a child that does nothing. */
+  async makeChild(name: string, kind: "ToolChild" | "PlainChild"): Promise<void> {
+    if (kind === "ToolChild") await (await this.subAgent(ToolChild, name)).getMessages();
+    else await this.subAgent(PlainChild, name);
+  }
+
+  async clearRuns(): Promise<void> {
+    await this.clearAgentToolRuns();
+  }
+
   /** A run without the parent's machinery: what the child itself says. */
-  async startChild(runId: string, input: unknown): Promise<AgentToolRunInspection> {
-    return copy(await (await this.subAgent(ToolChild, runId)).startAgentToolRun(input, { runId }));
+  async startChild(name: string, input: unknown, runId = name): Promise<AgentToolRunInspection> {
+    children.set(name, children.get(name) ?? { model: "none" });
+    return copy(await (await this.subAgent(ToolChild, name)).startAgentToolRun(input, { runId }));
   }
 
   async inspectChild(runId: string, name = runId): Promise<AgentToolRunInspection | null> {
