@@ -7,6 +7,7 @@ import { defineConfig } from "tsdown";
 export default defineConfig({
   entry: {
     index: "src/index.ts",
+    orchestrator: "src/orchestrator/index.ts",
     testing: "src/testing/index.ts",
     "tools/browser": "src/tools/browser/index.ts",
     "tools/fetch": "src/tools/fetch/index.ts",

@@ -28,7 +28,17 @@ export type ThinkErrorCode =
   | "context-invalid"
   | "context-provider-failed"
   | "invalid-option"
-  | "execute-misconfigured";
+  | "execute-misconfigured"
+  | "tool-not-shared"
+  | "tool-input-invalid"
+  | "tool-failed"
+  | "tool-timeout"
+  | "tool-aborted"
+  | "tool-result-too-large"
+  | "bridge-busy"
+  | "parent-lost"
+  | "agent-unknown"
+  | "invalid-agent";
 
 export interface ThinkErrorOptions {
   readonly code: ThinkErrorCode;
