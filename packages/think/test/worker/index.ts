@@ -8,6 +8,7 @@ export { ExecuteAgent } from "./execute-agents";
 export { FilesAgent } from "./files-agents";
 export { LoopTestAgent } from "./loop-agents";
 export { LoopMcpServer } from "./loop-mcp-server";
+export { Assistant, Helper, Orchestrator } from "./orchestrator-agents";
 export { RecoveryAgent } from "./recovery-agents";
 export { TestingChat } from "./testing-agents";
 export { ToolsLab } from "./tools-agents";
