@@ -28,6 +28,7 @@ export const levels = {
   "client-tools": 5,
 
   executions: 6,
+  "child-runs": 6,
   "agent-tools": 6,
   orchestrator: 6,
   schedule: 6,
@@ -38,11 +39,13 @@ export const levels = {
 
   host: 7,
   "compose-session.ts": 8,
+  "compose-child-runs.ts": 8,
   "compose-turns.ts": 9,
   "compose.ts": 10,
   "think-sessions.ts": 11,
-  "think.ts": 12,
-  "index.ts": 13
+  "think-child-runs.ts": 12,
+  "think.ts": 13,
+  "index.ts": 14
 };
 
 /** Folders outside the levels: nobody imports them, and they import only what is listed. */

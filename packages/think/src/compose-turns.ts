@@ -3,6 +3,7 @@
  * reach the others when called.
  */
 import type { UIMessageChunk } from "ai";
+import type { ChildRuns, ChildRunsParts } from "./child-runs/child-runs";
 import { hasOpenQuestion } from "./client-tools/batch";
 import { createClientTools, type ClientToolsModule } from "./client-tools/create";
 import { type ExecutionRuntime } from "./executions/executions";
@@ -12,6 +13,7 @@ import type { LoopAgent, LoopAuthor } from "./loop/loop-agent";
 import { runLoop } from "./loop/run-loop";
 import { encodeFrame } from "./protocol/encode";
 import { FRAME } from "./protocol/frames";
+import { composeChildRuns, ownersOf } from "./compose-child-runs";
 import { composeSession, type SessionOverrides, type SessionStores } from "./compose-session";
 import type { ChatRecoveryConfig } from "./recovery/config";
 import { IncidentStore, progressOfPublished } from "./recovery/incident-store";
@@ -23,6 +25,7 @@ import { createConfigStore, type ConfigStore } from "./storage/config-store";
 import { ResumableStream } from "./stream/resumable-stream";
 import { ResumeDesk } from "./stream/resume-desk";
 import { createStreamStore } from "./stream/stream-store";
+import { ChatApi } from "./turn/chat-api";
 import { openChatSink } from "./turn/chat-sink";
 import { type FailureOptions, type ReportFailure } from "./turn/failures";
 import { createRequestContext, type RequestContext } from "./turn/request-context";
@@ -40,6 +43,8 @@ export interface AgentOverrides extends SessionOverrides {
   readonly messageConcurrency: () => MessageConcurrency;
   /** What keeps executions of code; undefined for an agent without `execute`. */
   readonly executionRuntime: () => ExecutionRuntime | undefined;
+  /** How runs that a parent asks for are put, and what they give back. */
+  readonly childRuns: ChildRunsParts["author"];
   readonly recovery: {
     readonly setting: () => boolean | ChatRecoveryConfig;
     readonly hook: RecoveryParts["hook"];
@@ -73,6 +78,8 @@ export interface TurnModules {
   readonly desk: ResumeDesk;
   readonly clientTools: ClientToolsModule;
   readonly recovery: Recovery;
+  readonly api: ChatApi;
+  readonly childRuns: ChildRuns;
   /** Makes a message of what an earlier isolate left unfinished, and tells clients. */
   readonly settleOrphan: () => void;
 }
@@ -117,7 +124,7 @@ export function composeTurns(
       stalled: (live, timeoutMs) => recovery.stalled(live, timeoutMs),
       failed: (turn, cause, attempt) => overflow.failed(turn, cause, attempt)
     },
-    openSink: (turn) => openChatSink(sinkOptions, turn),
+    openSink: (turn) => childRuns.open(turn, () => openChatSink(sinkOptions, turn)),
     startModel: async (turn) => {
       await session.current.compactIfNeeded();
       return runLoop(loop, { ...turn, messages: () => conversation.upTo(turn.parentId) });
@@ -129,8 +136,18 @@ export function composeTurns(
     ...{ clock, ids, turns, stream, desk, conversation, context, broadcast },
     settleOrphan
   });
-  const recovery: Recovery = composeRecovery(host, overrides, stores, { turns, clientTools, announce });
-  return { turns, desk, clientTools, settleOrphan, recovery };
+  const api = new ChatApi({ turns, conversation, context, ids, broadcast, settleOrphan });
+  const childRuns: ChildRuns = composeChildRuns(host, {
+    ...{ stream, conversation, settleOrphan, author: overrides.childRuns },
+    save: (messages, options) => api.runSaved(messages, options),
+    cancel: (requestId) => turns.cancel(requestId),
+    generation: () => turns.generation,
+    recovery: () => recovery
+  });
+  const recovery: Recovery = composeRecovery(host, overrides, stores, {
+    ...{ turns, clientTools, announce, childRuns }
+  });
+  return { turns, desk, clientTools, settleOrphan, recovery, api, childRuns };
 }
 
 /** The author's side of the loop with what the modules add to it. */
@@ -163,14 +180,16 @@ function composeRecovery(
   {
     turns,
     clientTools,
+    childRuns,
     announce
-  }: { readonly turns: Turns; readonly clientTools: ClientToolsModule; readonly announce: () => void }
+  }: Pick<TurnModules, "turns" | "clientTools" | "childRuns"> & { readonly announce: () => void }
 ): Recovery {
   const { clock, ids, emit, broadcast, send, schedules } = host;
   return new Recovery({
     ...{ clock, ids, emit, stream, conversation, context, announce, schedules, setting, hook },
     store: new IncidentStore(host.kv),
-    run: (request) => turns.run(request),
+    ...ownersOf(() => childRuns),
+    run: (request) => childRuns.follow(request, (owned) => turns.run(owned)),
     hasOpenQuestion: (messages) => hasOpenQuestion(messages, context.clientTools),
     waitUntilStable: (timeout) => clientTools.tools.waitUntilStable({ timeout }),
     isTransient: (error) => host.isTransient(error),

@@ -18,7 +18,8 @@ import { type ConfigStore } from "./storage/config-store";
 import { ChatRequests } from "./transport/chat-requests";
 import { ChatTransport } from "./transport/chat-transport";
 import { FirstQuestion } from "./transport/first-question";
-import { ChatApi } from "./turn/chat-api";
+import type { ChatApi } from "./turn/chat-api";
+import type { ChildRuns } from "./child-runs/child-runs";
 import { createFailureReporter } from "./turn/failures";
 import { SubmitGate } from "./turn/submit-gate";
 import type { Turns } from "./turn/turns";
@@ -44,6 +45,7 @@ export interface Modules {
   readonly sessions: NamedSessions;
   readonly search: SearchIndex;
   readonly recovery: Recovery;
+  readonly childRuns: ChildRuns;
   /** Keeps a value for the running turn's recovery; false when recovery is off. */
   readonly stash: (data: unknown) => boolean;
   /** The chat's side of the agent's handlers. */
@@ -60,7 +62,7 @@ export function compose(host: Host, overrides: AgentOverrides): Modules {
   const { config, conversation, stream, context, session } = stores;
   const reportFailure = createFailureReporter({ onChatError: overrides.onChatError, emit });
   const turnModules = composeTurns(host, overrides, stores, reportFailure);
-  const { turns, desk, clientTools, settleOrphan, recovery } = turnModules;
+  const { turns, desk, clientTools, settleOrphan, recovery, childRuns, api } = turnModules;
   const gate = new SubmitGate(host.clock);
 
   const resetTurns = () => {
@@ -72,6 +74,7 @@ export function compose(host: Host, overrides: AgentOverrides): Modules {
   const clear = (without: readonly string[]) => {
     resetTurns();
     stream.clear();
+    childRuns.cleared();
     recovery.clear();
     desk.release();
     conversation.clear();
@@ -101,13 +104,12 @@ export function compose(host: Host, overrides: AgentOverrides): Modules {
   const startSteps = new StartSteps(emit);
   return {
     ...{ config, conversation, turns, startSteps, session, sessions, search: stores.search },
-    ...{ resetTurns, clear, recovery },
+    ...{ resetTurns, clear, recovery, api, childRuns },
     stash: (data) => {
       if (!recovery.isOn) return false;
       stream.stash(JSON.stringify(data ?? null));
       return true;
     },
-    api: new ChatApi({ turns, conversation, context, ids, broadcast, settleOrphan }),
     clientTools: clientTools.tools,
     executions: composeExecutions(host, overrides, conversation, turns, clientTools),
     handlers: createHandlers(host, { transport, turns }, () =>

@@ -24,5 +24,6 @@ export type { ChatErrorClassification, ChatErrorContext } from "./turn/failures"
 export type { ChatStartEvent, StreamCallback } from "./turn/stream-callback";
 export type { MessageConcurrency } from "./turn/submit-gate";
 export type { ClientToolCall } from "./loop/client-tools";
+export type { AgentToolRunInspection, AgentToolStoredChunk, ChildRunStatus } from "./child-runs/child-run";
 export type { TurnInput } from "./turn/turn";
 export type * from "./public-types";

@@ -43,7 +43,8 @@ import type { ChatOptions, MessagesInput, SaveMessagesOptions, SaveMessagesResul
 import type { ChatErrorClassification, ChatErrorContext } from "./turn/failures";
 import type { StreamCallback } from "./turn/stream-callback";
 import type { MessageConcurrency } from "./turn/submit-gate";
-import { MODULES, ThinkSessions } from "./think-sessions";
+import { ThinkChildRuns } from "./think-child-runs";
+import { MODULES } from "./think-sessions";
 import { toChatResponse, type ChatResponseResult } from "./turn/chat-response";
 import type { ExecutionOutcome, PendingAction } from "./tools/execute/outputs";
 import type { BashLimits } from "./tools/workspace/bash";
@@ -64,7 +65,7 @@ export class Think<
   Env extends Cloudflare.Env = Cloudflare.Env,
   State = unknown,
   Props extends object = object
-> extends ThinkSessions<Env, State, Props> {
+> extends ThinkChildRuns<Env, State, Props> {
   /** Most model steps (tool-call rounds) in one turn. Default: 10. */
   maxSteps: number = LIMITS.maxSteps;
 
@@ -123,6 +124,7 @@ export class Think<
       configureSession: (session) => this.configureSession(session),
       executionRuntime: () => this.#executionRuntime(),
       attachments: () => attachmentFiles(this),
+      childRuns: this._childRunAuthor(),
       recovery: {
         setting: () => this.chatRecovery,
         hook: (context) => this.onChatRecovery(context),

@@ -111,6 +111,7 @@ export class Attempts {
 
   /** Why the attempt has lost its object, if it has. */
   #obstacle(kind: RecoveryKind, payload: AttemptPayload): string | undefined {
+    if (this.#parts.isWanted?.(payload.ownerId) === false) return "not_wanted";
     const leaf: UIMessage | undefined = this.#parts.conversation.messages.at(-1);
     if (kind === "continue") {
       const target = payload.targetAssistantId;

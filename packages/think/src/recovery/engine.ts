@@ -17,6 +17,8 @@ export interface Evidence {
   readonly latestUserMessageId: string | undefined;
   readonly kind: RecoveryKind;
   readonly sessionId: string;
+  /** Whose turn it is. */
+  readonly ownerId?: string | undefined;
   /** The counter of durable writes of streamed work. */
   readonly progress: number;
   /** Whether a person or a client is being asked. */
@@ -61,6 +63,7 @@ export function advanceIncident(previous: Incident | null, evidence: Evidence, b
     progress: Math.max(previous?.progress ?? 0, progress),
     workBaseline,
     sessionId: evidence.sessionId,
+    ...(evidence.ownerId === undefined ? {} : { ownerId: evidence.ownerId }),
     ...(previous?.scheduleId === undefined ? {} : { scheduleId: previous.scheduleId })
   };
   const known = previous !== null && !waitingOnHuman;

@@ -33,7 +33,9 @@ const incidentSchema = z.object({
   /** The schedule that will run the next attempt; an older one that still fires is ignored. */
   scheduleId: z.string().optional(),
   /** The session the turn belongs to; empty for the primary one. */
-  sessionId: z.string().optional()
+  sessionId: z.string().optional(),
+  /** Whose turn it is, such as a submission's. */
+  ownerId: z.string().optional()
 });
 
 export type Incident = Readonly<z.infer<typeof incidentSchema>>;

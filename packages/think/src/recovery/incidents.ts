@@ -125,6 +125,7 @@ export class Incidents {
     if (status === "completed") emit("chat:recovery:completed", event);
     else emit(`chat:recovery:${status}`, { ...event, reason });
     this.clearRecovering();
+    this.#parts.closed?.();
   }
 
   /** An attempt failed, but its schedule repeats it. */
@@ -159,6 +160,7 @@ export class Incidents {
     tell?.(terminalMessage);
     store.put({ ...incident, status: "exhausted", reason, scheduleId: undefined });
     this.clearRecovering();
+    this.#parts.closed?.();
   }
 
   /** Records the failure for those who come back, and tells those who are here. */

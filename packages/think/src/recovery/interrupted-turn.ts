@@ -70,6 +70,7 @@ export function evidenceOf(turn: InterruptedTurn, parts: RecoveryParts): Evidenc
     latestUserMessageId: snapshot ? snapshot.latestUserMessageId : lastUser,
     kind: kindOf(turn, true, parts) ?? "continue",
     sessionId: snapshot?.sessionId ?? parts.sessionId(),
+    ownerId: snapshot?.ownerId,
     progress: stream.progress,
     waitingOnHuman: parts.hasOpenQuestion(messages),
     now: clock.now()

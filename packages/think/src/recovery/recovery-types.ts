@@ -81,4 +81,8 @@ export interface RecoveryParts {
   readonly announce: () => void;
   /** The session that turns belong to; empty for the primary one. */
   readonly sessionId: () => string;
+  /** Whether the owner of a turn still wants it. Default: always. */
+  readonly isWanted?: (ownerId: string | undefined) => boolean;
+  /** An incident was closed: whatever became of its turn, recovery does nothing more for it. */
+  readonly closed?: () => void;
 }

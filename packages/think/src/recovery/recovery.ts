@@ -6,7 +6,7 @@ import type { Turn, TurnOutcome } from "../turn/turn";
 import { RECOVERY_LIMITS } from "../shared/limits";
 import { Attempts } from "./attempts";
 import { Detection } from "./detection";
-import type { RecoveryKind } from "./incident";
+import type { Incident, RecoveryKind } from "./incident";
 import { Incidents } from "./incidents";
 import { evidenceOf, interruptedTurn, kindOf, payloadOf } from "./interrupted-turn";
 import type { RecoveryParts } from "./recovery-types";
@@ -33,6 +33,11 @@ export class Recovery {
   /** Whether an interrupted turn of the active session is waiting to be carried on. */
   get isPending(): boolean {
     return this.#incidents.isRecovering;
+  }
+
+  /** What is known of an owner's interrupted turn. */
+  incidentOf(ownerId: string): Incident | undefined {
+    return this.#parts.store.list().find((incident) => incident.ownerId === ownerId);
   }
 
   /** The object woke, or a failed detection is repeated. Never throws. */

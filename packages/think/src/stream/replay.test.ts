@@ -20,9 +20,9 @@ describe("replay", () => {
         chunkStream,
         fc.array(fc.boolean(), { minLength: 80, maxLength: 80 }),
         fc.boolean(),
-        (chunks, cuts, merge) => {
+        (chunks, cuts, counted) => {
           const rows: string[] = [];
-          const pack = new ChunkPack({ merge });
+          const pack = new ChunkPack({ counted });
           chunks.forEach((chunk, index) => {
             pack.add(chunk, JSON.stringify(chunk).length);
             if (!cuts[index % cuts.length]) return;
@@ -46,10 +46,10 @@ describe("replay", () => {
     );
   });
 
-  it("counts single chunks when deltas are not merged", () => {
+  it("brings back exactly the chunks of a counted stream", () => {
     fc.assert(
       fc.property(chunkStream, (chunks) => {
-        const pack = new ChunkPack({ merge: false });
+        const pack = new ChunkPack({ counted: true });
         for (const chunk of chunks) pack.add(chunk, 1);
         expect(unpackChunks(pack.pack())).toEqual(chunks);
       })
@@ -63,7 +63,7 @@ describe("replay", () => {
       { type: "tool-input-available", toolCallId: "c", toolName: "read", input },
       { type: "tool-output-available", toolCallId: "c", output: deep }
     ] as UIMessageChunk[];
-    const pack = new ChunkPack({ merge: true });
+    const pack = new ChunkPack();
     for (const chunk of chunks) pack.add(chunk, 1);
     expect(unpackChunks(pack.pack())).toEqual(chunks);
   });

@@ -20,6 +20,8 @@ export interface StreamStart {
   readonly parentId?: string | undefined;
   /** What is needed to run the turn again, as JSON. Default: it is not recovered. */
   readonly turn?: string | undefined;
+  /** Whether somebody counts its chunks, so that stored ones must be those that were sent. Default: only in a continuation. */
+  readonly counted?: boolean | undefined;
 }
 
 export type StreamEnd =
@@ -89,11 +91,11 @@ export class ResumableStream {
     return record.progress + (this.#live?.rows ?? this.#store.countRows(record.id));
   }
 
-  start({ streamId, ...start }: StreamStart): void {
+  start({ streamId, counted, ...start }: StreamStart): void {
     const facts = { progress: this.progress, createdAt: this.#now() };
     this.#save({ id: streamId, ...start, ...facts, status: "streaming", error: null });
     this.#live = {
-      pack: new ChunkPack({ merge: !start.continuation }),
+      pack: new ChunkPack({ counted: counted ?? start.continuation }),
       rows: 0,
       seq: 0,
       flushedAt: -Infinity
@@ -159,7 +161,7 @@ export class ResumableStream {
 
   /** Records that a request failed before it had a stream, so that a reconnecting client learns of it. */
   fail(failure: StreamStart, error: string): void {
-    const { streamId, ...start } = failure;
+    const { streamId, counted: _, ...start } = failure;
     const facts = { progress: this.progress, createdAt: this.#now() };
     this.#save({ id: streamId, ...start, ...facts, status: "error", error });
   }
@@ -175,6 +177,13 @@ export class ResumableStream {
     if (!record) return [];
     const chunks = [...this.#store.chunks(record.id, this.#live?.rows), ...(this.#live?.pack.chunks() ?? [])];
     return record.continuation ? chunks : mergeChunks(chunks);
+  }
+
+  /** The chunks of one stream as they were sent, provided that it is counted and its rows have not been taken over. */
+  counted(streamId: string): readonly UIMessageChunk[] {
+    const isRunning = this.#live !== undefined && this.record?.id === streamId;
+    const stored = this.#store.chunks(streamId, isRunning ? this.#live?.rows : undefined);
+    return isRunning ? [...stored, ...(this.#live?.pack.chunks() ?? [])] : stored;
   }
 
   /** Forgets the stream, durably. A running turn goes on without it. */
@@ -196,6 +205,7 @@ export class ResumableStream {
 
   #mustFlush(chunk: UIMessageChunk, live: { readonly pack: ChunkPack; readonly flushedAt: number }): boolean {
     if (this.#isDurable(chunk) || live.pack.chars >= LIMITS.streamFlushChars) return true;
+    if (live.pack.count >= LIMITS.streamFlushChunks) return true;
     return !OPENING.has(chunk.type) && this.#now() - live.flushedAt >= LIMITS.streamFlushMs;
   }
 
@@ -206,7 +216,7 @@ export class ResumableStream {
 }
 
 /** The byte length is only measured when the text could be over the limit. */
-function isStorable(json: string): boolean {
+export function isStorable(json: string): boolean {
   if (json.length * 3 <= LIMITS.streamChunkBytes) return true;
   return encoder.encode(json).byteLength <= LIMITS.streamChunkBytes;
 }

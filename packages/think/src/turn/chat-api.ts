@@ -92,12 +92,19 @@ export class ChatApi {
   }
 
   async saveMessages(input: MessagesInput, options: SaveMessagesOptions = {}): Promise<SaveMessagesResult> {
-    const { context, ids, turns, conversation, settleOrphan } = this.#options;
+    const requestId = this.#options.ids.next();
+    return toSaveResult(requestId, await this.runSaved(input, { requestId, ...options }));
+  }
+
+  /** The same for other modules: under a request id of theirs, in the name of an owner, with the whole result. */
+  async runSaved(
+    input: MessagesInput,
+    options: Pick<TurnRequest, "requestId" | "ownerId" | "signal">
+  ): Promise<TurnResult> {
+    const { context, turns, conversation, settleOrphan } = this.#options;
     const { generation } = turns;
     settleOrphan();
-    const requestId = ids.next();
-    const result = await this.#run({
-      requestId,
+    return this.#run({
       generation,
       ...options,
       clientTools: context.clientTools,
@@ -108,7 +115,6 @@ export class ChatApi {
         return turns.generation === generation && this.#append(messages);
       }
     });
-    return toSaveResult(requestId, result);
   }
 
   async continueLastTurn(

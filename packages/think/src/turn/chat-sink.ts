@@ -48,6 +48,7 @@ export function openChatSink(options: ChatSinkOptions, turn: Turn): TurnSink {
     requestId,
     messageId,
     continuation,
+    counted: continuation || turn.ownerId !== undefined,
     parentId: turn.parentId,
     turn: options.remember(turn)
   });

@@ -38,7 +38,8 @@ export type ThinkErrorCode =
   | "bridge-busy"
   | "parent-lost"
   | "agent-unknown"
-  | "invalid-agent";
+  | "invalid-agent"
+  | "output-too-large";
 
 export interface ThinkErrorOptions {
   readonly code: ThinkErrorCode;

@@ -30,6 +30,12 @@ export const LIMITS = {
    */
   streamFlushChars: 16 * 1024,
 
+  /**
+   * Buffered chunks that force a write. Bounds how many chunks somebody may have seen that a crash takes from storage: positions after
+   * a crash go on beyond them.
+   */
+  streamFlushChunks: 2_048,
+
   /** Longest time a streamed chunk stays only in memory, in ms: what an eviction may cost in text. */
   streamFlushMs: 1_000,
 
