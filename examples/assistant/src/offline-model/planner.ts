@@ -5,7 +5,8 @@
 import { describeResult } from "./answers";
 import { parseIntent } from "./intent";
 import { FAILURE, fallback, GREETING, HELP, IDENTITY, STORY, THANKS, thinkAbout } from "./texts";
-import type { Intent, Plan, Situation, ToolCall, Utterance } from "./types";
+import type { Plan, Situation, ToolCall, Utterance } from "@cloudflare/think-example-kit/model";
+import type { Intent } from "./types";
 
 export function plan(situation: Situation): Plan {
   return resume(planStep(parseIntent(situation.request), situation), situation.alreadySaid);

@@ -1,11 +1,14 @@
 /** One message: the person's words in a bubble, the assistant's parts in the order they came. */
-import { isToolUIPart, type UIMessage } from "ai";
+import { type DynamicToolUIPart, isToolUIPart, type ToolUIPart, type UIMessage } from "ai";
+import type { ReactNode } from "react";
 import { CopyButton } from "./copy-button";
 import { Icon } from "./icons";
 import { Markdown } from "./markdown";
 import { messageText } from "./message-text";
 import { Reasoning } from "./reasoning";
 import { ToolCard } from "./tool-card";
+
+export type RenderTool = (part: ToolUIPart | DynamicToolUIPart) => ReactNode;
 
 interface MessageProperties {
   readonly message: UIMessage;
@@ -15,9 +18,11 @@ interface MessageProperties {
   readonly stopped: boolean;
   /** Given only for a message that can be answered again. */
   readonly onRetry: (() => void) | undefined;
+  /** Draws a tool call in place of the usual card; null leaves it to that. */
+  readonly renderTool?: RenderTool | undefined;
 }
 
-export function Message({ message, streaming, stopped, onRetry }: MessageProperties) {
+export function Message({ message, streaming, stopped, onRetry, renderTool }: MessageProperties) {
   const text = messageText(message);
   if (message.role === "user") {
     return (
@@ -35,7 +40,12 @@ export function Message({ message, streaming, stopped, onRetry }: MessagePropert
       aria-busy={streaming}
     >
       {message.parts.map((part, index) => (
-        <Part key={index} part={part} live={streaming && index === message.parts.length - 1} />
+        <Part
+          key={index}
+          part={part}
+          live={streaming && index === message.parts.length - 1}
+          renderTool={renderTool}
+        />
       ))}
       {!streaming && <Actions text={text} stopped={stopped} onRetry={onRetry} />}
     </article>
@@ -46,13 +56,14 @@ interface PartProperties {
   readonly part: UIMessage["parts"][number];
   /** True for the part that is being written now. */
   readonly live: boolean;
+  readonly renderTool: RenderTool | undefined;
 }
 
 /** Not memoised by part: the hook updates parts of a watched stream in place. Markdown is, by its text. */
-function Part({ part, live }: PartProperties) {
+function Part({ part, live, renderTool }: PartProperties) {
   if (part.type === "text") return part.text === "" ? null : <Markdown text={part.text} live={live} />;
   if (part.type === "reasoning") return <Reasoning text={part.text} live={live} />;
-  return isToolUIPart(part) ? <ToolCard part={part} /> : null;
+  return isToolUIPart(part) ? (renderTool?.(part) ?? <ToolCard part={part} />) : null;
 }
 
 interface ActionsProperties {

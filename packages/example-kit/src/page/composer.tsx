@@ -14,9 +14,17 @@ interface ComposerProperties {
   readonly busy: boolean;
   readonly onSend: (text: string) => void;
   readonly onStop: () => void;
+  /** Default: `Ask for something…` */
+  readonly placeholder?: string;
 }
 
-export function Composer({ ref, busy, onSend, onStop }: ComposerProperties) {
+export function Composer({
+  ref,
+  busy,
+  onSend,
+  onStop,
+  placeholder = "Ask for something…"
+}: ComposerProperties) {
   const { draft, filled, held, send, change } = useDraft(busy, onSend);
   const field = useRef<HTMLTextAreaElement>(null);
   useImperativeHandle(ref, () => ({ focus: () => field.current?.focus() }));
@@ -48,7 +56,7 @@ export function Composer({ ref, busy, onSend, onStop }: ComposerProperties) {
             ref={field}
             rows={1}
             value={draft}
-            placeholder="Ask for something…"
+            placeholder={placeholder}
             aria-label="Message"
             aria-describedby="composer-hint"
             enterKeyHint="send"

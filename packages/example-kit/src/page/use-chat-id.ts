@@ -5,7 +5,7 @@
 import { useCallback, useEffect, useState } from "react";
 import { load, save } from "./storage";
 
-const LAST_CHAT = "assistant:last-chat";
+const LAST_CHAT = "think-example:last-chat";
 /** Chat names become part of an address and of an object's name: short and plain. */
 const VALID_NAME = /^[\w-]{1,64}$/;
 

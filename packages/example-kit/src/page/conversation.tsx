@@ -1,11 +1,10 @@
 /** The messages, the empty page, and the way back to the newest line. */
 import type { UIMessage } from "ai";
-import { useLayoutEffect } from "react";
+import { type ReactNode, useLayoutEffect } from "react";
 import { Icon } from "./icons";
-import { Message } from "./message";
+import { Message, type RenderTool } from "./message";
 import { ScrollArea } from "./scroll-area";
-import { Suggestions } from "./suggestions";
-import type { Activity } from "./use-assistant";
+import type { Activity } from "./use-conversation";
 import { useAutoscroll } from "./use-autoscroll";
 
 interface ConversationProperties {
@@ -14,12 +13,16 @@ interface ConversationProperties {
   readonly stopped: ReadonlySet<string>;
   readonly activity: Activity;
   readonly busy: boolean;
-  readonly onSuggest: (text: string) => void;
-  readonly onRetry: () => void;
+  /** What an empty chat shows. */
+  readonly empty: ReactNode;
+  /** Left out where nobody may ask again. */
+  readonly onRetry?: () => void;
+  /** Draws a tool call in place of the usual card; null leaves it to that. */
+  readonly renderTool?: RenderTool | undefined;
 }
 
 export function Conversation(properties: ConversationProperties) {
-  const { messages, stopped, activity, busy, onSuggest, onRetry } = properties;
+  const { messages, stopped, activity, busy, empty, onRetry, renderTool } = properties;
   const { viewport, content, following, jumpToEnd } = useAutoscroll();
   const last = messages.at(-1);
   const lastRequest = messages.findLast((message) => message.role === "user")?.id;
@@ -32,7 +35,7 @@ export function Conversation(properties: ConversationProperties) {
     <main className="conversation">
       <ScrollArea className="viewport" ref={viewport} label="Conversation">
         <div className="column" ref={content}>
-          {messages.length === 0 && !busy && <Suggestions onSuggest={onSuggest} />}
+          {messages.length === 0 && !busy && empty}
           {messages.map((message) => (
             <Message
               key={message.id}
@@ -40,6 +43,7 @@ export function Conversation(properties: ConversationProperties) {
               streaming={busy && message === last}
               stopped={stopped.has(message.id)}
               onRetry={message === last && !busy ? onRetry : undefined}
+              renderTool={renderTool}
             />
           ))}
           {waiting && <Waiting activity={activity} />}

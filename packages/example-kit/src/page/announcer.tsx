@@ -5,7 +5,7 @@
 import type { UIMessage } from "ai";
 import { useState } from "react";
 import { messageText, spokenText } from "./message-text";
-import type { Activity } from "./use-assistant";
+import type { Activity } from "./use-conversation";
 
 /** Longest piece of an answer read out unasked (characters). */
 const MAXIMUM_ANNOUNCEMENT = 600;

@@ -5,7 +5,7 @@ import { load, save } from "./storage";
 export const THEMES = ["system", "light", "dark"] as const;
 export type Theme = (typeof THEMES)[number];
 
-const KEY = "assistant:theme";
+const KEY = "think-example:theme";
 const listeners = new Set<() => void>();
 let current: Theme = THEMES.find((known) => known === load(KEY)) ?? "system";
 

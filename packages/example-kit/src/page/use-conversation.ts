@@ -1,9 +1,9 @@
 /**
- * The page's view of one chat: connection and conversation in one object. The only place that knows the
- * `agents` hooks; components receive plain values. Suspends until the stored messages are loaded.
+ * A page's view of one chat: connection and conversation in one object. The only place that knows the chat hooks of
+ * `agents`; components receive plain values. Suspends until the stored messages are loaded.
  */
 import { useAgentChat } from "@cloudflare/ai-chat/react";
-import { useAgent } from "agents/react";
+import { useAgent, type useAgentToolEvents } from "agents/react";
 import type { UIMessage } from "ai";
 import { useCallback, useState } from "react";
 import { useObservedTurn } from "./use-observed-turn";
@@ -12,7 +12,21 @@ import { useStoppedMessages } from "./use-stopped-messages";
 /** What the chat is doing, most pressing first. */
 export type Activity = "connecting" | "reconnecting" | "recovering" | "waiting" | "answering" | "idle";
 
-export interface AssistantChat {
+/** Which agent: its class, its name, and the way from there to a child. */
+export interface ChatAddress {
+  readonly agent: string;
+  readonly name: string;
+  readonly sub?: { readonly agent: string; readonly name: string }[];
+}
+
+/** What a page may do with the socket besides chatting: listen to frames and call methods. */
+export type AgentConnection = Parameters<typeof useAgentToolEvents>[0]["agent"] & {
+  readonly call: (method: string, args?: unknown[]) => Promise<unknown>;
+};
+
+export interface ConversationState {
+  /** The socket, for what is not about the chat. */
+  readonly connection: AgentConnection;
   readonly messages: readonly UIMessage[];
   /** Ids of the messages at which this tab stopped a turn. */
   readonly stopped: ReadonlySet<string>;
@@ -29,11 +43,10 @@ export interface AssistantChat {
 
 type Connection = "connecting" | "open" | "lost";
 
-export function useAssistant(chatId: string): AssistantChat {
+export function useConversation(address: ChatAddress): ConversationState {
   const [connection, setConnection] = useState<Connection>("connecting");
   const agent = useAgent({
-    agent: "Assistant",
-    name: chatId,
+    ...address,
     onOpen: useCallback(() => setConnection("open"), []),
     onClose: useCallback(() => setConnection((before) => (before === "connecting" ? before : "lost")), [])
   });
@@ -45,6 +58,7 @@ export function useAssistant(chatId: string): AssistantChat {
   const { stopped, markStopping } = useStoppedMessages(chat.messages, busy);
 
   return {
+    connection: agent,
     messages: chat.messages,
     stopped,
     activity: activityOf(connection, chat),

@@ -1,5 +1,5 @@
 /** One quiet word about the connection and the turn. */
-import type { Activity } from "./use-assistant";
+import type { Activity } from "./use-conversation";
 
 const LABELS: Readonly<Record<Activity, string>> = {
   connecting: "Connecting",

@@ -7,9 +7,7 @@ import { once } from "node:events";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 
-const EXAMPLE = fileURLToPath(new URL("../../", import.meta.url));
 const VITE = join(dirname(createRequire(import.meta.url).resolve("vite/package.json")), "bin/vite.js");
 
 /** Longest wait for a build or a start (milliseconds); a loaded machine with two cores needs a fraction. */
@@ -18,6 +16,8 @@ const PATIENCE = 120_000;
 const INTERVAL = 100;
 
 export interface ServerOptions {
+  /** Folder of the example. */
+  readonly example: string;
   /** `preview` serves the build, `dev` the sources. */
   readonly mode: "preview" | "dev";
   /** Folder for chats and files. */
@@ -34,19 +34,19 @@ export interface Server {
 }
 
 /** Builds page and Worker into `dist`. */
-export async function buildExample(): Promise<void> {
-  const vite = run(["build"], {});
+export async function buildExample(example: string): Promise<void> {
+  const vite = run(example, ["build"], {});
   const [code] = await once(vite.process, "exit", { signal: AbortSignal.timeout(PATIENCE) });
   if (code !== 0)
     throw new Error(`vite build ended with code ${String(code)}. Its output:\n${vite.output()}`);
 }
 
 /** Starts the example and resolves once it answers. */
-export async function startServer({ mode, state, port }: ServerOptions): Promise<Server> {
+export async function startServer({ example, mode, state, port }: ServerOptions): Promise<Server> {
   const chosen = port ?? (await freePort());
-  const vite = run([mode === "dev" ? "dev" : "preview", "--host", "127.0.0.1"], {
+  const vite = run(example, [mode === "dev" ? "dev" : "preview", "--host", "127.0.0.1"], {
     PORT: String(chosen),
-    ASSISTANT_STATE: state
+    EXAMPLE_STATE: state
   });
   const url = `http://127.0.0.1:${chosen}/`;
   const deadline = performance.now() + PATIENCE;
@@ -71,9 +71,9 @@ export async function startServer({ mode, state, port }: ServerOptions): Promise
   };
 }
 
-function run(command: readonly string[], environment: Readonly<Record<string, string>>) {
+function run(example: string, command: readonly string[], environment: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, [VITE, ...command], {
-    cwd: EXAMPLE,
+    cwd: example,
     detached: true,
     env: { ...process.env, ...environment, NODE_ENV: undefined, VITEST: undefined, CI: "true" },
     stdio: ["ignore", "pipe", "pipe"]
@@ -99,7 +99,7 @@ function endGroup(child: ChildProcess, signal: NodeJS.Signals): void {
 
 async function answers(url: string): Promise<boolean> {
   try {
-    const response = await fetch(new URL("api/model", url), { signal: AbortSignal.timeout(5_000) });
+    const response = await fetch(url, { signal: AbortSignal.timeout(5_000) });
     return response.ok;
   } catch {
     // Not listening yet.
