@@ -13,21 +13,29 @@ export class ChatPage {
   readonly alert: Locator;
   readonly welcome: Locator;
 
-  private constructor(readonly page: Page) {
-    this.composer = page.getByRole("textbox", { name: "Message" });
-    this.stopButton = page.getByRole("button", { name: "Stop" });
-    this.sendButton = page.getByRole("button", { name: "Send" });
-    this.answers = page.getByRole("article", { name: "Assistant" });
-    this.requests = page.getByRole("article", { name: "You" });
-    this.alert = page.getByRole("alert");
-    this.welcome = page.getByRole("heading", { name: "What are we working on?" });
+  private constructor(
+    readonly page: Page,
+    readonly root: Locator
+  ) {
+    this.composer = root.getByRole("textbox", { name: "Message" });
+    this.stopButton = root.getByRole("button", { name: "Stop", exact: true });
+    this.sendButton = root.getByRole("button", { name: "Send" });
+    this.answers = root.getByRole("article", { name: "Assistant" });
+    this.requests = root.getByRole("article", { name: "You" });
+    this.alert = root.getByRole("alert");
+    this.welcome = root.getByRole("heading", { name: "What are we working on?" });
   }
 
-  /** Opens a chat, a new one unless named, and waits until it is connected. */
-  static async open(context: BrowserContext, baseUrl: string, chatId = newChatId()): Promise<ChatPage> {
+  /** Opens a chat, a new one unless named, and waits until it is connected. `part` is the part of the page that holds it. */
+  static async open(
+    context: BrowserContext,
+    baseUrl: string,
+    chatId = newChatId(),
+    part = "body"
+  ): Promise<ChatPage> {
     const page = await context.newPage();
     page.setDefaultTimeout(PATIENCE);
-    const chat = new ChatPage(page);
+    const chat = new ChatPage(page, page.locator(part));
     await page.goto(`${baseUrl}#${chatId}`);
     await chat.connected();
     return chat;
@@ -39,7 +47,7 @@ export class ChatPage {
   }
 
   status(label: string): Locator {
-    return this.page.locator(".status").getByText(label, { exact: true });
+    return this.root.locator(".status").getByText(label, { exact: true });
   }
 
   async send(text: string): Promise<void> {
@@ -70,7 +78,7 @@ export class ChatPage {
   }
 
   tool(name: string): Locator {
-    return this.page.locator(`details[data-tool="${name}"]`).last();
+    return this.root.locator(`details[data-tool="${name}"]`).last();
   }
 
   chapter(title: string): Locator {

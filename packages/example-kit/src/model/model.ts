@@ -4,7 +4,8 @@
  */
 import { readSituation } from "./situation";
 import { finishReasonOf, pauseFor, streamPlan, type StreamerOptions, usageOf } from "./streamer";
-import type { GenerateResult, LanguageModelV3, Plan, Situation } from "./types";
+import { resume } from "./resume";
+import type { CallOptions, GenerateResult, LanguageModelV3, Plan, Situation } from "./types";
 
 export interface PlannedModelOptions {
   /** Ids of parts and tool calls. Default: random UUIDs. */
@@ -20,17 +21,21 @@ export function createPlannedModel(
 ): LanguageModelV3 {
   const generateId = options.generateId ?? (() => crypto.randomUUID());
   const pause = options.pause ?? pauseFor;
+  const planStep = (call: CallOptions) => {
+    const situation = readSituation(call);
+    return resume(plan(situation), situation.alreadySaid);
+  };
   return {
     specificationVersion: "v3",
     provider: "offline",
     modelId: "offline",
     supportedUrls: {},
     doStream: async (call) => ({
-      stream: streamPlan(plan(readSituation(call)), { generateId, pause, abortSignal: call.abortSignal })
+      stream: streamPlan(planStep(call), { generateId, pause, abortSignal: call.abortSignal })
     }),
     doGenerate: async (call) => {
       call.abortSignal?.throwIfAborted();
-      return generate(plan(readSituation(call)), generateId);
+      return generate(planStep(call), generateId);
     }
   };
 }

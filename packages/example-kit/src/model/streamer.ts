@@ -10,6 +10,7 @@ import type { FinishReason, Pace, Plan, StreamPart, Utterance } from "./types";
 /** Pause after each word in milliseconds. The story's 620 words at the slow pace take about forty seconds. */
 export const PAUSE: Readonly<Record<Pace | "reasoning" | "tool", number>> = {
   brisk: 18,
+  steady: 36,
   slow: 64,
   reasoning: 22,
   tool: 40

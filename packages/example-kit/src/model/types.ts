@@ -26,8 +26,8 @@ export interface ToolResult {
   readonly output: unknown;
 }
 
-/** Words per second feel: `brisk` for answers, `slow` for something worth watching. */
-export type Pace = "brisk" | "slow";
+/** Words per second feel: `brisk` for answers, `steady` for work that is watched, `slow` for something to be interrupted. */
+export type Pace = "brisk" | "steady" | "slow";
 
 /** One thing to say or do, in order, within one model step. */
 export type Utterance =

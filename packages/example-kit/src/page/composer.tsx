@@ -2,7 +2,7 @@
  * Where the person writes. Enter sends, Shift+Enter makes a new line, Escape stops (handled page-wide). While
  * an answer runs the button stops it; a draft is kept until it can be sent, and the hint says so.
  */
-import { type KeyboardEvent, type Ref, useEffect, useImperativeHandle, useRef, useState } from "react";
+import { type KeyboardEvent, type Ref, useEffect, useId, useImperativeHandle, useRef, useState } from "react";
 import { Icon } from "./icons";
 
 export interface ComposerHandle {
@@ -27,6 +27,8 @@ export function Composer({
 }: ComposerProperties) {
   const { draft, filled, held, send, change } = useDraft(busy, onSend);
   const field = useRef<HTMLTextAreaElement>(null);
+  // A page may hold more than one composer.
+  const hint = useId();
   useImperativeHandle(ref, () => ({ focus: () => field.current?.focus() }));
 
   useEffect(() => {
@@ -58,7 +60,7 @@ export function Composer({
             value={draft}
             placeholder={placeholder}
             aria-label="Message"
-            aria-describedby="composer-hint"
+            aria-describedby={hint}
             enterKeyHint="send"
             maxLength={100_000}
             onChange={(event) => change(event.target.value)}
@@ -75,7 +77,7 @@ export function Composer({
           </button>
         )}
       </div>
-      <Hint busy={busy} filled={filled} held={held} />
+      <Hint id={hint} busy={busy} filled={filled} held={held} />
     </form>
   );
 }
@@ -110,14 +112,15 @@ function useDraft(busy: boolean, onSend: (text: string) => void): Draft {
 }
 
 interface HintProperties {
+  readonly id: string;
   readonly busy: boolean;
   readonly filled: boolean;
   readonly held: boolean;
 }
 
-function Hint({ busy, filled, held }: HintProperties) {
+function Hint({ id, busy, filled, held }: HintProperties) {
   return (
-    <p className="composer-hint" id="composer-hint" data-held={busy && held}>
+    <p className="composer-hint" id={id} data-held={busy && held}>
       {busy ? (
         <>
           {filled && "Your draft waits"}
