@@ -8,6 +8,8 @@ import { compose, type Modules } from "./compose";
 import type { ExecutionRuntime } from "./executions/executions";
 import { createAgentHost } from "./host/agent-host";
 import { attachmentFiles } from "./host/attachments";
+import { deleteClearedRuns } from "./host/cleared-runs";
+import { sealFailedStarts } from "./host/failed-starts";
 import { markCallable } from "./host/mark-callable";
 import { installChat } from "./host/install-chat";
 import type { OnStartDegradation } from "./host/start-steps";
@@ -114,7 +116,8 @@ export class Think<
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     installWorkspace(this, ctx.storage);
-    this.#modules = compose(createAgentHost(this, ctx.storage), {
+    const host = createAgentHost(this, ctx.storage);
+    this.#modules = compose(host, {
       loop: this.#loopAgent(),
       onChatError: (error, context) => this.onChatError(error, context),
       onChatResponse: (response) => this.onChatResponse(toChatResponse(response)),
@@ -140,6 +143,8 @@ export class Think<
       }
     });
     installChat(this, this.#modules.handlers);
+    sealFailedStarts(this, host);
+    deleteClearedRuns(this, host.sql);
   }
 
   /** The model of every turn. Must be overridden. */

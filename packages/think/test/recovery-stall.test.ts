@@ -90,6 +90,19 @@ describe("§4 a stream that falls silent", () => {
     expect(lab.responses).toEqual([]);
   });
 
+  it("trap 25: of a provider that opens its stream and never says a word uses up its attempts", async () => {
+    const silent = Array.from({ length: 8 }, () => [hang()]);
+    const { connect, event, model, lab } = newLab([[text("a"), hang()], ...silent], {
+      stallMs: 40,
+      chatRecovery: { noProgressTimeoutMs: 30, terminalMessage: "It is over." }
+    });
+    const client = await connect();
+    client.chat("Hi");
+    await event("exhausted");
+    expect(model.calls).toHaveLength(2);
+    expect(lab.events.at(-1)?.payload).toMatchObject({ reason: "no_progress_timeout" });
+  });
+
   it("with recovery off fails like any stream, and the author is told the stage", async () => {
     const { connect, lab } = newLab([[text("Half"), hang()]], { stallMs: 60, chatRecovery: false });
     const { error } = await (await connect()).chat("Hi").done;

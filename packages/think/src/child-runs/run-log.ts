@@ -4,11 +4,13 @@
  *
  * I1. A place names one chunk for ever: what was sent live under it is what is read later.
  * I2. After a crash the places go on beyond those that somebody may have seen of what storage has lost.
- * I3. At most `recentChars` of a running turn are kept in memory besides the stream's own buffer.
+ * I3. Chunks that only open something are tailed with what follows them: a child that opens a stream and falls silent has said nothing, and a
+ *     parent that waits for it must be able to give up.
+ * I4. At most `recentChars` of a running turn are kept in memory besides the stream's own buffer.
  */
 import type { UIMessageChunk } from "ai";
 import { CHILD_RUN_LIMITS, LIMITS } from "../shared/limits";
-import { isStorable, type ResumableStream } from "../stream/resumable-stream";
+import { isOpening, isStorable, type ResumableStream } from "../stream/resumable-stream";
 import type { AgentToolStoredChunk, ChildRun } from "./child-run";
 import type { ChunkArchive, Segment } from "./chunk-archive";
 import type { RunStore } from "./run-store";
@@ -23,6 +25,8 @@ export interface RunLogParts {
 interface Recent {
   /** The place of the next chunk. */
   next: number;
+  /** Places before this one may be tailed. */
+  ready: number;
   readonly bodies: string[];
   chars: number;
 }
@@ -61,15 +65,16 @@ export class RunLog {
     if (known) return known.next;
     const last = this.#segments(run).at(-1);
     const next = last ? last.first + last.chunks.length + LIMITS.streamFlushChunks : 0;
-    this.#recent.set(run.runId, { next, bodies: [], chars: 0 });
+    this.#recent.set(run.runId, { next, ready: next, bodies: [], chars: 0 });
     return next;
   }
 
   /** Takes in a chunk that was sent. One that is too large to be stored has no place: those who come later cannot get it. */
-  push(runId: string, body: string): void {
+  push(runId: string, chunk: UIMessageChunk, body: string): void {
     const recent = this.#recent.get(runId);
     if (!recent || !isStorable(body)) return;
     recent.next += 1;
+    if (!isOpening(chunk)) recent.ready = recent.next;
     recent.bodies.push(body);
     recent.chars += body.length;
     while (recent.chars > CHILD_RUN_LIMITS.recentChars && recent.bodies.length > 1)
@@ -79,8 +84,10 @@ export class RunLog {
   /** The next chunks after a place, in order; at most about `tailPageChars`, but at least one if there is one. */
   page(runId: string, after: number): AgentToolStoredChunk[] {
     const page: AgentToolStoredChunk[] = [];
+    const ready = this.#recent.get(runId)?.ready ?? Infinity;
     let chars = 0;
     for (const chunk of this.#from(runId, after)) {
+      if (chunk.sequence >= ready) break;
       page.push(chunk);
       chars += chunk.body.length;
       if (chars >= CHILD_RUN_LIMITS.tailPageChars) break;

@@ -75,7 +75,7 @@ export class RunTurns {
       save: (message) => sink.save(message),
       chunk: (chunk, json) => {
         const pending = sink.chunk(chunk, json);
-        log.push(runId, json);
+        log.push(runId, chunk, json);
         live.tell(runId);
         return pending;
       },

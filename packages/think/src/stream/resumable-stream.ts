@@ -47,6 +47,17 @@ const OPENING: ReadonlySet<string> = new Set([
   "tool-input-start"
 ]);
 
+interface LiveStream {
+  readonly pack: ChunkPack;
+  rows: number;
+  /** Rows that hold more than openings: those that are progress. A provider that opens a stream and falls silent has done nothing. */
+  work: number;
+  /** Whether the pack holds more than openings. */
+  hasContent: boolean;
+  seq: number;
+  flushedAt: number;
+}
+
 const encoder = new TextEncoder();
 
 export class ResumableStream {
@@ -55,7 +66,7 @@ export class ResumableStream {
   #repeatable: ReadonlySet<string> = new Set();
   readonly #initialProgress: () => number;
   #record: StreamRecord | null | undefined;
-  #live: { readonly pack: ChunkPack; rows: number; seq: number; flushedAt: number } | undefined;
+  #live: LiveStream | undefined;
 
   /** `initialProgress`: where the counter of durable work begins. Default: 0. */
   constructor(options: {
@@ -88,7 +99,7 @@ export class ResumableStream {
     const { record } = this;
     if (!record) return this.#initialProgress();
     if (record.status !== "streaming") return record.progress;
-    return record.progress + (this.#live?.rows ?? this.#store.countRows(record.id));
+    return record.progress + (this.#live?.work ?? this.#store.countRows(record.id));
   }
 
   start({ streamId, counted, ...start }: StreamStart): void {
@@ -96,9 +107,7 @@ export class ResumableStream {
     this.#save({ id: streamId, ...start, ...facts, status: "streaming", error: null });
     this.#live = {
       pack: new ChunkPack({ counted: counted ?? start.continuation }),
-      rows: 0,
-      seq: 0,
-      flushedAt: -Infinity
+      ...{ rows: 0, work: 0, hasContent: false, seq: 0, flushedAt: -Infinity }
     };
   }
 
@@ -109,8 +118,7 @@ export class ResumableStream {
     if (!record || !live) return;
     this.#save({ ...record, id: streamId, progress: this.progress });
     live.pack.clear();
-    live.rows = 0;
-    live.flushedAt = -Infinity;
+    Object.assign(live, { rows: 0, work: 0, hasContent: false, flushedAt: -Infinity });
   }
 
   /** Keeps what the author wants to find again when the running turn is interrupted. */
@@ -135,6 +143,7 @@ export class ResumableStream {
       return seq;
     }
     live.pack.add(chunk, json.length);
+    live.hasContent ||= !isOpening(chunk);
     if (this.#mustFlush(chunk, live)) this.flush();
     return seq;
   }
@@ -144,6 +153,8 @@ export class ResumableStream {
     if (!live || live.pack.isEmpty || !this.record) return;
     this.#store.writeRow(this.record.id, live.rows, live.pack.pack());
     live.rows += 1;
+    if (live.hasContent) live.work += 1;
+    live.hasContent = false;
     live.flushedAt = this.#now();
     live.pack.clear();
   }
@@ -206,13 +217,18 @@ export class ResumableStream {
   #mustFlush(chunk: UIMessageChunk, live: { readonly pack: ChunkPack; readonly flushedAt: number }): boolean {
     if (this.#isDurable(chunk) || live.pack.chars >= LIMITS.streamFlushChars) return true;
     if (live.pack.count >= LIMITS.streamFlushChunks) return true;
-    return !OPENING.has(chunk.type) && this.#now() - live.flushedAt >= LIMITS.streamFlushMs;
+    return !isOpening(chunk) && this.#now() - live.flushedAt >= LIMITS.streamFlushMs;
   }
 
   #save(record: StreamRecord): void {
     this.#store.save(record);
     this.#record = record;
   }
+}
+
+/** Whether a chunk only opens something: a stream that says no more has said nothing. */
+export function isOpening({ type }: UIMessageChunk): boolean {
+  return OPENING.has(type);
 }
 
 /** The byte length is only measured when the text could be over the limit. */

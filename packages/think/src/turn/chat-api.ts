@@ -83,12 +83,12 @@ export class ChatApi {
       ...(onClientToolCall
         ? { onClientToolCall: async (call: ClientToolCall) => onClientToolCall(call) }
         : {}),
-      accepted: () => callback.onStart?.({ requestId }),
+      accepted: () => follower.started({ requestId }),
       prepare: () => this.#append([this.#userMessage(input)])
     });
     await follower.settled();
-    if (result.status === "error") await callback.onError?.(result.error);
-    if (result.status === "skipped") await callback.onError?.(CLEARED);
+    if (result.status === "error") await follower.failed(result.error);
+    if (result.status === "skipped") await follower.failed(CLEARED);
   }
 
   async saveMessages(input: MessagesInput, options: SaveMessagesOptions = {}): Promise<SaveMessagesResult> {

@@ -1,8 +1,10 @@
 /**
  * `chat()` as seen by its caller: the callback that gets a turn's events, usually over RPC.
  *
- * Events are sent without waiting for each: a call per delta that is awaited one by one costs a round trip per token. A bounded number is in flight;
- * beyond it the turn waits, so a slow caller bounds memory instead of filling it.
+ * I1. Events are sent without waiting for each: a call per delta that is awaited one by one costs a round trip per token. At most
+ *     `callbackEventsInFlight` are unanswered; beyond that the turn waits, so a slow caller bounds memory instead of filling it.
+ * I2. A caller that fails, or whose object died, is not called again. The turn goes on for everybody else and is stored.
+ * I3. Members that are missing are not called. Over RPC every member seems to be there, and the call says that it is not.
  */
 import { LIMITS } from "../shared/limits";
 import type { TurnFollower } from "./turns";
@@ -26,6 +28,10 @@ export interface ChatStartEvent {
 }
 
 export interface CallbackFollower extends TurnFollower {
+  /** The turn was accepted. Rejects with what the callback threw. */
+  started(event: ChatStartEvent): Promise<void>;
+  /** The turn failed. Rejects with what the callback threw. */
+  failed(error: string): Promise<void>;
   /** Rejects with what the callback threw, if it did. */
   settled(): Promise<void>;
 }
@@ -33,6 +39,7 @@ export interface CallbackFollower extends TurnFollower {
 export function followWithCallback(callback: Partial<StreamCallback>): CallbackFollower {
   const inFlight: Promise<void>[] = [];
   let failure: { readonly error: unknown } | undefined;
+  let wantsEvents = callback.onEvent !== undefined;
 
   /** A caller that fails is not called again; the turn goes on for everybody else. */
   const guarded = async (call: () => void | Promise<void>) => {
@@ -43,29 +50,56 @@ export function followWithCallback(callback: Partial<StreamCallback>): CallbackF
     }
   };
 
+  const answered = async (sent: Promise<void>) => {
+    try {
+      await sent;
+    } catch (error) {
+      if (isMissing(error, "onEvent")) wantsEvents = false;
+      else failure ??= { error };
+    }
+  };
+
   return {
+    started: (event) => ifPresent("onStart", () => callback.onStart?.(event)),
+    failed: (error) => ifPresent("onError", () => callback.onError?.(error)),
     chunk(json) {
-      if (failure || !callback.onEvent) return;
+      if (failure || !wantsEvents) return;
       let sent: void | Promise<void>;
       try {
-        sent = callback.onEvent(json);
+        sent = callback.onEvent?.(json);
       } catch (error) {
         failure = { error };
         return;
       }
       if (!sent) return;
-      inFlight.push(guarded(() => sent));
-      return inFlight.length > LIMITS.callbackEventsInFlight ? inFlight.shift() : undefined;
+      inFlight.push(answered(sent));
+      return inFlight.length >= LIMITS.callbackEventsInFlight ? inFlight.shift() : undefined;
     },
     async ended(outcome) {
       // Nothing follows an abort, so nobody has to wait for a caller that may be the reason for it.
       if (outcome.status === "aborted") return;
       await Promise.all(inFlight);
-      if (!failure && outcome.status === "interrupted") await guarded(() => callback.onInterrupted?.());
-      if (!failure && outcome.status === "completed") await guarded(() => callback.onDone?.());
+      if (failure) return;
+      if (outcome.status === "interrupted")
+        await guarded(() => ifPresent("onInterrupted", () => callback.onInterrupted?.()));
+      if (outcome.status === "completed") await guarded(() => ifPresent("onDone", () => callback.onDone?.()));
     },
     async settled() {
       if (failure) throw failure.error;
     }
   };
+}
+
+async function ifPresent(member: string, call: () => void | Promise<void>): Promise<void> {
+  try {
+    await call();
+  } catch (error) {
+    if (!isMissing(error, member)) throw error;
+  }
+}
+
+/** What a call over RPC says of a member that the other side does not have; the platform has no code for it. */
+function isMissing(error: unknown, member: string): boolean {
+  if (!(error instanceof Error)) return false;
+  return ["", "the method "].some((kind) => error.message.includes(`does not implement ${kind}"${member}"`));
 }

@@ -2,7 +2,15 @@
  * The agents of the agent-tool tests: a parent, and a child whose name is its run id. What a test sets for a run survives evictions; what
  * the hooks saw does too.
  */
-import { Think, type AgentToolRunInspection, type ChatRecoveryConfig } from "@cloudflare/think";
+import { RpcTarget } from "cloudflare:workers";
+import {
+  Think,
+  type AgentToolRunInspection,
+  type ChatRecoveryConfig,
+  type ChatStartEvent,
+  type StreamCallback
+} from "@cloudflare/think";
+import { Agent } from "agents";
 import { agentTool } from "agents/agent-tools";
 import type { LanguageModel, ToolSet, UIMessage } from "ai";
 import { z } from "zod";
@@ -62,6 +70,16 @@ export class ToolChild extends Think {
     return this.lab.model;
   }
 
+  /** What is kept in memory for runs. */
+  get runsInMemory(): number {
+    // The symbol of the modules is not exported: nobody but a test looks behind it.
+    const symbol = Object.getOwnPropertySymbols(Think.prototype).find(
+      ({ description }) => description === "modules"
+    );
+    const self = this as unknown as Record<symbol, () => { readonly childRuns: { readonly size: number } }>;
+    return symbol ? (self[symbol]?.call(this).childRuns.size ?? NaN) : NaN;
+  }
+
   protected override formatAgentToolInput(input: unknown): UIMessage | Promise<UIMessage> {
     return this.lab.input ? this.lab.input(input) : super.formatAgentToolInput(input);
   }
@@ -75,12 +93,90 @@ export class ToolChild extends Think {
   }
 }
 
+/** What one caller of `chat()` does and has seen, in every isolate. */
+export interface CallerLab {
+  /** While true, events are taken but not answered. */
+  isHolding: boolean;
+  unanswered: number;
+  mostUnanswered: number;
+  requestId?: string;
+  readonly calls: string[];
+  text: string;
+  result?: string;
+}
+
+const callers = new Map<string, CallerLab>();
+
+export function openCaller(name: string): CallerLab {
+  const lab: CallerLab = { isHolding: false, unanswered: 0, mostUnanswered: 0, calls: [], text: "" };
+  callers.set(name, lab);
+  return lab;
+}
+
+/** A caller of `chat()` at the other end of an RPC session. */
+class Caller extends RpcTarget implements StreamCallback {
+  readonly #lab: CallerLab;
+
+  constructor(lab: CallerLab) {
+    super();
+    this.#lab = lab;
+  }
+
+  onStart({ requestId }: ChatStartEvent): void {
+    this.#lab.requestId = requestId;
+    this.#lab.calls.push("start");
+  }
+
+  async onEvent(json: string): Promise<void> {
+    const lab = this.#lab;
+    lab.unanswered += 1;
+    lab.mostUnanswered = Math.max(lab.mostUnanswered, lab.unanswered);
+    lab.text += (JSON.parse(json) as { delta?: string }).delta ?? "";
+    while (lab.isHolding) await new Promise((resolve) => setTimeout(resolve, 1));
+    lab.unanswered -= 1;
+  }
+
+  onDone(): void {
+    this.#lab.calls.push("done");
+  }
+
+  onError(error: string): void {
+    this.#lab.calls.push(`error: ${error}`);
+  }
+
+  onInterrupted(): void {
+    this.#lab.calls.push("interrupted");
+  }
+}
+
+/** Has nothing but the one member. */
+class Listener extends RpcTarget {
+  readonly #lab: CallerLab;
+
+  constructor(lab: CallerLab) {
+    super();
+    this.#lab = lab;
+  }
+
+  onDone(): void {
+    this.#lab.calls.push("done");
+  }
+}
+
 /** What a parent was told at the start and the end of its runs. */
 export interface ParentEvent {
   readonly runId: string;
   readonly status: string;
   readonly error?: string | undefined;
 }
+
+/** Not exported by the Worker: no such child can be made. */
+class Nowhere extends Think {}
+
+/** A child that is no agent tool. */
+export class PlainChild extends Agent<Cloudflare.Env> {}
+
+const CLASSES = { ToolChild, Nowhere, PlainChild };
 
 export class ToolParent extends Think {
   readonly finished: ParentEvent[] = [];
@@ -111,9 +207,64 @@ export class ToolParent extends Think {
     this.finished.push({ runId: run.runId, status: result.status, error: result.error });
   }
 
+  /** Talks to an agent over RPC: a child of this one, or one of its own. */
+  async talkTo(
+    name: string,
+    kind: "child" | "other" = "child",
+    members: "all" | "few" = "all"
+  ): Promise<void> {
+    const lab = callers.get(this.name) ?? openCaller(this.name);
+    const agent: Pick<ToolChild, "chat"> =
+      kind === "child"
+        ? ((await this.subAgent(ToolChild, name)) as unknown as ToolChild)
+        : (this.env.ToolChild.getByName(name) as unknown as ToolChild);
+    const callback = members === "all" ? new Caller(lab) : new Listener(lab);
+    try {
+      await agent.chat("Hi", callback as StreamCallback);
+      lab.result = "resolved";
+    } catch (error) {
+      lab.result = String(error);
+    }
+  }
+
+  async messagesOf(name: string): Promise<UIMessage[]> {
+    return copy(await (await this.subAgent(ToolChild, name)).getMessages());
+  }
+
+  async stopTalking(name: string, requestId: string): Promise<void> {
+    await (await this.subAgent(ToolChild, name)).cancelChat(requestId);
+  }
+
+  /** Runs several children at once; the keys of `runs` are their ids. */
+  async delegate(
+    runs: readonly string[],
+    kind: keyof typeof CLASSES = "ToolChild"
+  ): Promise<
+    {
+      readonly runId: string;
+      readonly status: string;
+      readonly error?: string | undefined;
+      readonly summary?: string | undefined;
+    }[]
+  > {
+    const results = runs.map((runId) => this.runAgentTool(CLASSES[kind] as never, { input: "Go", runId }));
+    return copy(await Promise.all(results));
+  }
+
+  /** Makes a child that does nothing. */
+  async makeChild(name: string, kind: "ToolChild" | "PlainChild"): Promise<void> {
+    if (kind === "ToolChild") await (await this.subAgent(ToolChild, name)).getMessages();
+    else await this.subAgent(PlainChild, name);
+  }
+
+  async clearRuns(): Promise<void> {
+    await this.clearAgentToolRuns();
+  }
+
   /** A run without the parent's machinery: what the child itself says. */
-  async startChild(runId: string, input: unknown): Promise<AgentToolRunInspection> {
-    return copy(await (await this.subAgent(ToolChild, runId)).startAgentToolRun(input, { runId }));
+  async startChild(name: string, input: unknown, runId = name): Promise<AgentToolRunInspection> {
+    children.set(name, children.get(name) ?? { model: "none" });
+    return copy(await (await this.subAgent(ToolChild, name)).startAgentToolRun(input, { runId }));
   }
 
   async inspectChild(runId: string, name = runId): Promise<AgentToolRunInspection | null> {

@@ -1,6 +1,6 @@
 import { routeAgentRequest } from "agents";
 
-export { ToolChild, ToolParent } from "./agent-tools-agents";
+export { PlainChild, ToolChild, ToolParent } from "./agent-tools-agents";
 export { BareAgent, ChatAgent, PlainAgent } from "./chat-agents";
 export { ContractApiAgent } from "./contract-api-agents";
 export { ClientToolsAgent } from "./client-tools-agents";
