@@ -9,6 +9,7 @@ import { defineConfig } from "vitest/config";
  * - workers-ai6: the same files on the previous AI SDK major
  * - clients: the stock chat client, current and old, against a real server
  * - browser: the assistant in a real Chromium
+ * - browser-agents: the example of agents as tools in a real Chromium
  */
 export default defineConfig({
   test: {
@@ -17,7 +18,8 @@ export default defineConfig({
       "packages/think/vitest.workers.config.ts",
       "packages/think-ai6/vitest.config.ts",
       "packages/client-tests/vitest.config.ts",
-      "examples/assistant/vitest.config.ts"
+      "examples/assistant/vitest.config.ts",
+      "examples/agents-as-tools/vitest.config.ts"
     ]
   }
 });

@@ -30,6 +30,7 @@ export const levels = {
   executions: 6,
   "child-runs": 6,
   "agent-tools": 6,
+  orchestrator: 6,
   schedule: 6,
   messengers: 6,
   transport: 6,
@@ -66,6 +67,9 @@ export const reserved = [
       "think.ts",
       "think-sessions.ts",
       "testing",
+      // What authors put on their own agent: an RPC target, and the registry of their children.
+      "orchestrator/tool-bridge.ts",
+      "orchestrator/agent-registry.ts",
       "tools/browser",
       "tools/execute/browser-namespace.ts",
       "tools/think/create-think-tool.ts"

@@ -39,7 +39,7 @@ function tests(name, args, needs = []) {
 const project = (project) => ["--config", "vitest.workspace.ts", "--project", project];
 
 /** These run on the built package; the others load the sources. */
-const needBuild = new Set(["browser"]);
+const needBuild = new Set(["browser", "browser-agents"]);
 
 /** @type {readonly Step[]} */
 export const steps = [

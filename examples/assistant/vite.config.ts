@@ -7,14 +7,14 @@ const wanted = process.env.PORT ?? "";
 /** A port that was asked for must be that one; the usual one may move up when it is taken. */
 const address = { port: wanted === "" ? 5173 : Number(wanted), strictPort: wanted !== "" };
 /** Where chats and files are kept between runs; the tests point it at a temporary folder. */
-const state = process.env.ASSISTANT_STATE;
+const state = process.env.EXAMPLE_STATE;
 
 export default defineConfig({
   plugins: [agents(), react(), cloudflare(state === undefined ? {} : { persistState: { path: state } })],
   server: address,
   preview: address,
-  // The package in this repository has its own copies of these; the Worker must have one of each.
-  resolve: { dedupe: ["agents", "ai", "zod"] },
+  // The packages in this repository have their own copies of these; Worker and page must have one of each.
+  resolve: { dedupe: ["agents", "ai", "zod", "react", "react-dom", "@cloudflare/ai-chat"] },
   build: { chunkSizeWarningLimit: 1_000 },
   optimizeDeps: {
     // Named here so that the first page load does not find them one by one and reload in between.

@@ -6,7 +6,7 @@ export default defineConfig({
     name: "browser",
     environment: "node",
     include: ["test/**/*.test.ts", "src/**/*.test.ts"],
-    globalSetup: ["test/support/global-setup.ts"],
+    globalSetup: ["@cloudflare/think-example-kit/browser-test/global-setup"],
     // One server and one browser at a time: the runtime, the browser and the build share two cores in CI.
     fileParallelism: false,
     testTimeout: 90_000,

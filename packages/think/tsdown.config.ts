@@ -8,6 +8,7 @@ export default defineConfig({
   entry: {
     index: "src/index.ts",
     session: "src/session/index.ts",
+    orchestrator: "src/orchestrator/index.ts",
     testing: "src/testing/index.ts",
     "tools/browser": "src/tools/browser/index.ts",
     "tools/fetch": "src/tools/fetch/index.ts",

@@ -1,7 +1,6 @@
 /** A chat from the first message to the last: streaming, tools, stop, retry, errors, clear. */
+import { useBrowser, ChatPage } from "@cloudflare/think-example-kit/browser-test";
 import { describe, expect, inject, it } from "vitest";
-import { useBrowser } from "./support/browser";
-import { ChatPage } from "./support/chat-page";
 
 const browser = useBrowser();
 const baseUrl = inject("baseUrl");

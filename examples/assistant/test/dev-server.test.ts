@@ -1,19 +1,19 @@
 /** `pnpm dev` on a new machine: no build, no key, no account, no network. */
+import { useBrowser, ChatPage, type Server, startServer } from "@cloudflare/think-example-kit/browser-test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { useBrowser } from "./support/browser";
-import { ChatPage } from "./support/chat-page";
-import { type Server, startServer } from "./support/server";
 
+const example = fileURLToPath(new URL("..", import.meta.url));
 const browser = useBrowser();
 let state = "";
 let server: Server | undefined;
 
 beforeAll(async () => {
   state = await mkdtemp(join(tmpdir(), "assistant-dev-"));
-  server = await startServer({ mode: "dev", state });
+  server = await startServer({ example, mode: "dev", state });
 });
 afterAll(async () => {
   await server?.stop();

@@ -1,18 +1,18 @@
 /** The plug is pulled on the server in the middle of an answer. */
+import { useBrowser, ChatPage, type Server, startServer } from "@cloudflare/think-example-kit/browser-test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { useBrowser } from "./support/browser";
-import { ChatPage } from "./support/chat-page";
-import { type Server, startServer } from "./support/server";
 
+const example = fileURLToPath(new URL("..", import.meta.url));
 const browser = useBrowser();
 let state = "";
 let server: Server | undefined;
 
 async function start(port?: number): Promise<Server> {
-  server = await startServer({ mode: "preview", state, ...(port === undefined ? {} : { port }) });
+  server = await startServer({ example, mode: "preview", state, ...(port === undefined ? {} : { port }) });
   return server;
 }
 

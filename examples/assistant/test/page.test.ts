@@ -1,8 +1,7 @@
 /** The page itself: keyboard, phone, themes, scrolling, names for assistive technology. */
+import { useBrowser, ChatPage } from "@cloudflare/think-example-kit/browser-test";
 import type { Page } from "playwright-core";
 import { describe, expect, inject, it } from "vitest";
-import { useBrowser } from "./support/browser";
-import { ChatPage } from "./support/chat-page";
 
 const browser = useBrowser();
 const baseUrl = inject("baseUrl");

@@ -1,10 +1,9 @@
 /** The page: sidebar, and the open chat. Owns which chat is open and what is asked of the server once. */
+import { Dialog, type DialogHandle, useChatId } from "@cloudflare/think-example-kit/page";
 import { Suspense, useRef } from "react";
 import { Chat } from "./chat";
 import { ConnectDialog } from "./connect-dialog";
-import { Dialog, type DialogHandle } from "./dialog";
 import { Sidebar } from "./sidebar";
-import { useChatId } from "./use-chat-id";
 import { useModelInfo } from "./use-model-info";
 
 export function App() {

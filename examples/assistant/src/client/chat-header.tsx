@@ -1,9 +1,12 @@
 /** Title, status, and the actions that concern the whole chat. */
+import {
+  Dialog,
+  type DialogHandle,
+  Icon,
+  StatusBar,
+  type Activity
+} from "@cloudflare/think-example-kit/page";
 import { useRef } from "react";
-import { Dialog, type DialogHandle } from "./dialog";
-import { Icon } from "./icons";
-import { StatusBar } from "./status-bar";
-import type { Activity } from "./use-assistant";
 
 interface ChatHeaderProperties {
   readonly title: string;

@@ -1,16 +1,28 @@
 /** One open chat: header, conversation, composer. Owns where the focus goes. */
+import {
+  Announcer,
+  Composer,
+  type ComposerHandle,
+  Conversation,
+  ErrorBanner,
+  chatTitle,
+  messageText,
+  useConversation,
+  useStopOnEscape,
+  Welcome
+} from "@cloudflare/think-example-kit/page";
 import { useEffect, useRef } from "react";
 import type { ModelInfo } from "../shared/model-info";
-import { Announcer } from "./announcer";
 import { ChatHeader } from "./chat-header";
-import { Composer, type ComposerHandle } from "./composer";
-import { Conversation } from "./conversation";
-import { ErrorBanner } from "./error-banner";
-import { chatTitle, messageText } from "./message-text";
 import { ModelBanner } from "./model-banner";
 import { rememberChat } from "./recent-chats";
-import { useAssistant } from "./use-assistant";
-import { useStopOnEscape } from "./use-stop-on-escape";
+import { SUGGESTIONS } from "./suggestions";
+
+const WELCOME = {
+  title: "What are we working on?",
+  text: "Every chat has its own files and a shell. Answers survive a reload, a crash and a closed laptop.",
+  suggestions: SUGGESTIONS
+} as const;
 
 interface ChatProperties {
   readonly chatId: string;
@@ -21,7 +33,7 @@ interface ChatProperties {
 }
 
 export function Chat({ chatId, model, onConnectModel, onOpenMenu, onNewChat }: ChatProperties) {
-  const chat = useAssistant(chatId);
+  const chat = useConversation({ agent: "Assistant", name: chatId });
   const composer = useRef<ComposerHandle>(null);
   const { busy, stop } = chat;
   const firstRequest = chat.messages.find((message) => message.role === "user");
@@ -61,7 +73,7 @@ export function Chat({ chatId, model, onConnectModel, onOpenMenu, onNewChat }: C
         stopped={chat.stopped}
         activity={chat.activity}
         busy={busy}
-        onSuggest={send}
+        empty={<Welcome {...WELCOME} onSuggest={send} />}
         onRetry={chat.retry}
       />
       <div className="dock">

@@ -1,7 +1,6 @@
 /** How to connect a real model, on the page itself: someone without a network must be able to read it. */
+import { CodeBlock, Dialog, type DialogHandle } from "@cloudflare/think-example-kit/page";
 import type { Ref } from "react";
-import { CodeBlock } from "./code-block";
-import { Dialog, type DialogHandle } from "./dialog";
 
 const DEV_VARS = `OPENAI_BASE_URL=http://localhost:11434/v1
 OPENAI_API_KEY=ollama

@@ -1,5 +1,5 @@
 /** Says plainly that no language model is connected, and how to change that. */
-import { Icon } from "./icons";
+import { Icon } from "@cloudflare/think-example-kit/page";
 
 export function ModelBanner({ onConnect }: { readonly onConnect: () => void }) {
   return (

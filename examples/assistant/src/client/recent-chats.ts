@@ -1,6 +1,6 @@
 /** The list of chats in the sidebar: names and titles, newest first, kept in this browser only. */
+import { load, save } from "@cloudflare/think-example-kit/page";
 import { useSyncExternalStore } from "react";
-import { load, save } from "./storage";
 
 const KEY = "assistant:chats";
 /** Older chats leave the list; they stay reachable by their address. */

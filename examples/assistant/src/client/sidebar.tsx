@@ -1,8 +1,7 @@
 /** The list of chats, the theme, and which model answers. Shown beside the chat, or in a drawer on a phone. */
+import { Icon, Logo, ThemeSwitch } from "@cloudflare/think-example-kit/page";
 import type { ModelInfo } from "../shared/model-info";
-import { Icon, Logo } from "./icons";
 import { useRecentChats } from "./recent-chats";
-import { ThemeSwitch } from "./theme-switch";
 
 interface SidebarProperties {
   readonly chatId: string;

@@ -5,7 +5,8 @@
  */
 import { z } from "zod";
 import { count, fence } from "./phrases";
-import type { Intent, ToolCall, ToolResult } from "./types";
+import type { ToolCall, ToolResult } from "@cloudflare/think-example-kit/model";
+import type { Intent } from "./types";
 
 /** Longest piece of tool output quoted in an answer (characters); the tool card shows the rest. */
 const MAXIMUM_QUOTE = 4_000;

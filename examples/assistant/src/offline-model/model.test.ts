@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createOfflineModel } from "./model";
 import { STORY } from "./texts";
-import type { CallOptions, Prompt, StreamPart } from "./types";
+import type { CallOptions, Prompt, StreamPart } from "@cloudflare/think-example-kit/model";
 
 const TOOLS = ["read", "write", "edit", "list", "find", "grep", "delete", "bash"];
 

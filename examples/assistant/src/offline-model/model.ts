@@ -1,59 +1,14 @@
 /**
- * The offline model: a language model without a network, for the first answer on a new machine and for tests.
- * It follows version 3 of the AI SDK's model specification and really drives the tools it is given.
+ * The offline model of the assistant: a language model without a network, for the first answer on a new machine and for tests.
  */
+import {
+  createPlannedModel,
+  type LanguageModelV3,
+  type PlannedModelOptions
+} from "@cloudflare/think-example-kit/model";
 import { plan } from "./planner";
-import { readSituation } from "./situation";
-import { finishReasonOf, pauseFor, streamPlan, type StreamerOptions, usageOf } from "./streamer";
-import type { GenerateResult, LanguageModelV3, Plan } from "./types";
-
-export interface OfflineModelOptions {
-  /** Ids of parts and tool calls. Default: random UUIDs. */
-  readonly generateId?: () => string;
-  /** The pause between words. Default: a timer. */
-  readonly pause?: StreamerOptions["pause"];
-}
 
 /** Creates the offline model. The words are the same every time; only ids are random. */
-export function createOfflineModel(options: OfflineModelOptions = {}): LanguageModelV3 {
-  const generateId = options.generateId ?? (() => crypto.randomUUID());
-  const pause = options.pause ?? pauseFor;
-  return {
-    specificationVersion: "v3",
-    provider: "offline",
-    modelId: "offline",
-    supportedUrls: {},
-    doStream: async (call) => ({
-      stream: streamPlan(plan(readSituation(call)), { generateId, pause, abortSignal: call.abortSignal })
-    }),
-    doGenerate: async (call) => {
-      call.abortSignal?.throwIfAborted();
-      return generate(plan(readSituation(call)), generateId);
-    }
-  };
-}
-
-function generate(steps: Plan, generateId: () => string): GenerateResult {
-  const content = steps.map((utterance): GenerateResult["content"][number] => {
-    switch (utterance.type) {
-      case "text":
-      case "reasoning":
-        return { type: utterance.type, text: utterance.text };
-      case "tool-call":
-        return {
-          type: "tool-call",
-          toolCallId: generateId(),
-          toolName: utterance.call.toolName,
-          input: JSON.stringify(utterance.call.input)
-        };
-      case "error":
-        throw new Error(utterance.message);
-    }
-  });
-  return {
-    content,
-    finishReason: { unified: finishReasonOf(steps), raw: undefined },
-    usage: usageOf(content.length),
-    warnings: []
-  };
+export function createOfflineModel(options: PlannedModelOptions = {}): LanguageModelV3 {
+  return createPlannedModel(plan, options);
 }

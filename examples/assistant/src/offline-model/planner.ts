@@ -5,10 +5,11 @@
 import { describeResult } from "./answers";
 import { parseIntent } from "./intent";
 import { FAILURE, fallback, GREETING, HELP, IDENTITY, STORY, THANKS, thinkAbout } from "./texts";
-import type { Intent, Plan, Situation, ToolCall, Utterance } from "./types";
+import type { Plan, Situation, ToolCall, Utterance } from "@cloudflare/think-example-kit/model";
+import type { Intent } from "./types";
 
 export function plan(situation: Situation): Plan {
-  return resume(planStep(parseIntent(situation.request), situation), situation.alreadySaid);
+  return planStep(parseIntent(situation.request), situation);
 }
 
 function planStep(intent: Intent, situation: Situation): Plan {
@@ -111,23 +112,6 @@ function speak(intent: Intent, request: string): Plan {
     default:
       return [text(fallback(request))];
   }
-}
-
-/**
- * Leaves out what an interrupted step already said. The plan is deterministic, so after a crash the rest of
- * the same answer can be told; text that does not match is not ours to continue, and the step starts over.
- */
-function resume(full: Plan, alreadySaid: string): Plan {
-  if (alreadySaid === "") return full;
-  const spoken = full.findIndex((utterance) => utterance.type === "text");
-  const utterance = full[spoken];
-  if (utterance?.type !== "text") return full;
-  if (utterance.text.startsWith(alreadySaid)) {
-    const rest: Utterance = { ...utterance, text: utterance.text.slice(alreadySaid.length) };
-    // Reasoning came before the text, so it has been seen as well.
-    return [rest, ...full.slice(spoken + 1)].filter((part) => part.type !== "text" || part.text !== "");
-  }
-  return full;
 }
 
 function text(words: string): Utterance {

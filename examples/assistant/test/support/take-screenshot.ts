@@ -1,13 +1,18 @@
 /** Builds the example, has a short conversation, and saves a picture of it in `docs`. Run by `pnpm screenshot`. */
+import {
+  ChatPage,
+  findChromium,
+  launchChromium,
+  buildExample,
+  startServer
+} from "@cloudflare/think-example-kit/browser-test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ChatPage } from "./chat-page";
-import { findChromium, launchChromium } from "./chromium";
-import { buildExample, startServer } from "./server";
 
 const PICTURE = fileURLToPath(new URL("../../../../docs/assistant.png", import.meta.url));
+const EXAMPLE = fileURLToPath(new URL("../../", import.meta.url));
 const FILES = {
   "notes/ideas.md": "# Ideas\n- paint the lighthouse\n- a log that never forgets",
   "notes/launch.md": "# Launch\n- ask Ada for a photo of the lighthouse\n- tell a friend",
@@ -15,9 +20,9 @@ const FILES = {
 };
 
 const browser = await launchChromium(await findChromium());
-await buildExample();
+await buildExample(EXAMPLE);
 const state = await mkdtemp(join(tmpdir(), "assistant-screenshot-"));
-const server = await startServer({ mode: "preview", state });
+const server = await startServer({ example: EXAMPLE, mode: "preview", state });
 try {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, deviceScaleFactor: 2 });
   // Earlier chats first, so that the list on the left is not empty.

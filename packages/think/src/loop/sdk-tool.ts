@@ -1,7 +1,7 @@
 /**
  * The SDK's tools as this package sees them: the one shape that both majors accept, and what `execute` is given.
  */
-import { jsonSchema, type ModelMessage, type ToolSet } from "ai";
+import { asSchema, jsonSchema, type ModelMessage, type ToolSet } from "ai";
 
 export type SdkTool = ToolSet[string];
 
@@ -35,4 +35,21 @@ export function withExecute(tool: SdkTool, execute: ToolExecute): SdkTool {
   const descriptors = Object.getOwnPropertyDescriptors(tool);
   const property = { value: execute, enumerable: true, configurable: true, writable: true };
   return Object.create(Object.getPrototypeOf(tool), { ...descriptors, execute: property }) as SdkTool;
+}
+
+/** The JSON Schema of a tool's input, whatever library described it. */
+export async function inputJsonSchema(tool: SdkTool): Promise<unknown> {
+  return await asSchema(tool.inputSchema as Parameters<typeof asSchema>[0]).jsonSchema;
+}
+
+export type InputCheck =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly error: unknown };
+
+/** Checks an input against a tool's own schema. A schema that is only JSON lets everything pass. */
+export async function checkInput(tool: SdkTool, input: unknown): Promise<InputCheck> {
+  const { validate } = asSchema(tool.inputSchema as Parameters<typeof asSchema>[0]);
+  if (!validate) return { ok: true, value: input };
+  const result = await validate(input);
+  return result.success ? { ok: true, value: result.value } : { ok: false, error: result.error };
 }

@@ -10,6 +10,7 @@
 import type { ModelMessage, ToolSet, TypedToolCall } from "ai";
 import { isThenable } from "../shared/is-thenable";
 import { isRecord } from "../shared/json";
+import { isAsyncIterable, lastValue } from "../shared/last-value";
 import type { AgentHooks, ToolCallContext, ToolCallDecision } from "./hook-types";
 import { withExecute, type SdkTool, type ToolCallOptions, type ToolExecute } from "./sdk-tool";
 
@@ -137,15 +138,4 @@ function unknownDecision(decision: unknown): Error {
 /** A direct iterable goes to the SDK as it is; one inside a promise becomes its last value. */
 function collapse(result: unknown): unknown {
   return isThenable(result) && !isAsyncIterable(result) ? Promise.resolve(result).then(lastValue) : result;
-}
-
-async function lastValue(result: unknown): Promise<unknown> {
-  if (!isAsyncIterable(result)) return result;
-  let last: unknown;
-  for await (const value of result) last = value;
-  return last;
-}
-
-function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
-  return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 }

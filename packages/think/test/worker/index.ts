@@ -9,6 +9,7 @@ export { ExecuteAgent } from "./execute-agents";
 export { FilesAgent } from "./files-agents";
 export { LoopTestAgent } from "./loop-agents";
 export { LoopMcpServer } from "./loop-mcp-server";
+export { Assistant, Helper, Orchestrator } from "./orchestrator-agents";
 export { RecoveryAgent } from "./recovery-agents";
 export { SessionAgent } from "./session-agents";
 export { TestingChat } from "./testing-agents";

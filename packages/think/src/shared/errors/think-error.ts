@@ -30,6 +30,16 @@ export type ThinkErrorCode =
   | "context-provider-failed"
   | "invalid-option"
   | "execute-misconfigured"
+  | "tool-not-shared"
+  | "tool-input-invalid"
+  | "tool-failed"
+  | "tool-timeout"
+  | "tool-aborted"
+  | "tool-result-too-large"
+  | "bridge-busy"
+  | "parent-lost"
+  | "agent-unknown"
+  | "invalid-agent"
   | "output-too-large";
 
 export interface ThinkErrorOptions {

@@ -7,6 +7,7 @@ export { CONTEXT_LIMITS } from "./context";
 export { EXECUTE_LIMITS } from "./execute";
 export { LOOP_LIMITS } from "./loop";
 export { MESSAGE_LIMITS } from "./messages";
+export { ORCHESTRATOR_LIMITS } from "./orchestrator";
 export { SESSION_LIMITS } from "./session";
 export { THINK_TOOL_LIMITS } from "./think-tool";
 export { RECOVERY_LIMITS } from "./recovery";

@@ -3,7 +3,7 @@
  * there are is decided here; codemode validates the input and asks for approval.
  */
 import type { ToolSet } from "ai";
-import { isRecord } from "../../shared/json";
+import { lastValue } from "../../shared/last-value";
 
 /** What a tool gets beside its input. There is no call of the model behind it. */
 const callOptions = (name: string) => ({
@@ -25,17 +25,6 @@ function callable(name: string, tool: ToolSet[string]): ToolSet[string] {
     ...tool,
     execute: async (input: unknown) => lastValue(await execute.call(tool, input, callOptions(name)))
   } as ToolSet[string];
-}
-
-async function lastValue(result: unknown): Promise<unknown> {
-  if (!isAsyncIterable(result)) return result;
-  let last: unknown;
-  for await (const value of result) last = value;
-  return last;
-}
-
-function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
-  return (isRecord(value) || typeof value === "object") && value !== null && Symbol.asyncIterator in value;
 }
 
 /** Without a person to ask there is no way to run these. */

@@ -1,0 +1,4 @@
+/** The Worker's bindings. */
+export interface Env {
+  readonly Lead: DurableObjectNamespace;
+}
