@@ -57,6 +57,7 @@ const exceptions: Readonly<Record<string, readonly [Reach, string]>> = {
   "MESSAGE_SQL.clear": ["session", "deletes all of it"],
   "BRANCH_SQL.all": ["session", "export"],
   "BRANCH_SQL.moveLeaf": ["session", "deletion of a message; forks only, which are few"],
+  "BRANCH_SQL.any": ["session", "reads one row of it"],
   "BRANCH_SQL.clear": ["session", "deletes all of it"],
   "SESSION_SQL.list": ["table", "lists all sessions, at most 10,000"],
   "COMPACTION_SQL.list": ["session", "part of a wake; a session has at most 50"],

@@ -95,9 +95,11 @@ describe("row 4: a wake", () => {
     await client.chat("warm").done;
     const warm = await countRowsOf(made.stub(), () => client.chat("again").done);
     expect(warm.totalRead).toBeLessThanOrEqual(10);
-    expect(
-      warm.bySql.filter(({ sql, rowsRead }) => sql.includes("assistant_messages") && rowsRead > 0)
-    ).toEqual([]);
+    // An insert may touch the neighbour of its key, which is no read of ours.
+    const reads = warm.bySql.filter(({ sql }) => /^\s*(SELECT|WITH)\b/.test(sql));
+    expect(reads.filter(({ sql, rowsRead }) => sql.includes("assistant_messages") && rowsRead > 0)).toEqual(
+      []
+    );
   });
 
   it("an append writes the message's row and the session's, however many messages there are", async () => {

@@ -5,6 +5,7 @@
  * I1. The primary key (session, id) is the only index and the table has no rowid: a message costs one written row.
  * I2. Only `scan`, `links`, `childrenOf`, `rows` and `count` read a whole session, and none is part of a turn.
  * I3. The published layout (global ids) is used as it is. Only when two sessions bring the same id is it copied into ours.
+ * I4. Of two messages that one store wrote, the later one has the later date.
  */
 import { missableTable, type MissableTable } from "../storage/lazy-table";
 import type { Sql } from "../storage/sql";
@@ -110,6 +111,9 @@ type LinkRow = { id: string; parent_id: string | null; created_at: number | stri
 
 export function createMessageStore({ sql, now, scope = { id: "" } }: MessageStoreOptions): MessageStore {
   const messages = missableTable(sql, NAME, () => sql.exec(table(NAME)));
+  let latest = 0;
+  // A Durable Object's clock stands still while it works; messages of one moment must still have an order (I4).
+  const stamp = () => (latest = Math.max(now(), latest + 1));
   const { exec, query } = messages;
   const sizeOf = (rows: { size: number }[]) => rows[0]?.size;
   const has = (id: string) => exists(query, scope, id);
@@ -120,7 +124,7 @@ export function createMessageStore({ sql, now, scope = { id: "" } }: MessageStor
     scan: (path) => scanPath(query, scope, path),
     get: (id) => query<PathRow>(MESSAGE_SQL.get, scope.id, id).flatMap(readable)[0],
     link: (id) => query<LinkRow>(MESSAGE_SQL.link, scope.id, id).map(toLink)[0],
-    insert({ message, json }, parentId, createdAt = now()) {
+    insert({ message, json }, parentId, createdAt = stamp()) {
       const insert = () =>
         sizeOf(exec(MESSAGE_SQL.insert, scope.id, message.id, parentId, message.role, json, createdAt));
       const size = insert();
@@ -131,7 +135,7 @@ export function createMessageStore({ sql, now, scope = { id: "" } }: MessageStor
     },
     update: ({ message, json }) => sizeOf(exec(MESSAGE_SQL.update, message.role, json, scope.id, message.id)),
     renew: ({ message, json }) =>
-      sizeOf(exec(MESSAGE_SQL.renew, message.role, json, now(), scope.id, message.id)),
+      sizeOf(exec(MESSAGE_SQL.renew, message.role, json, stamp(), scope.id, message.id)),
     reparent: (id, parentId) => void exec(MESSAGE_SQL.reparent, parentId, scope.id, id),
     remove: (id) => void query(MESSAGE_SQL.remove, scope.id, id),
     childrenOf: (parentId) =>
