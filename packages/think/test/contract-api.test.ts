@@ -324,6 +324,7 @@ describe("§10.1 onChatError", () => {
     ["an error", () => new Error("other"), "other"],
     ["a text", () => "other", "other"],
     ["a number", () => 7, "7"],
+    ["an empty text", () => "", "The assistant was interrupted."],
     ["nothing", () => undefined, "boom"],
     [
       "a failure of its own",

@@ -76,22 +76,23 @@ describe("a hostile tool result", () => {
     odd: tool({ inputSchema: z.object({}), execute: value as () => string })
   });
 
+  async function* piecemeal() {
+    yield "first";
+    yield { n: 10n };
+  }
+
   it.each<[string, () => unknown]>([
-    ["nothing", () => undefined],
-    ["a function", () => () => 1],
     [
       "a circle",
-      () =>
-        Object.assign(
-          {},
-          {
-            get self(): unknown {
-              return this;
-            }
-          }
-        )
+      () => {
+        const circle: Record<string, unknown> = {};
+        circle["self"] = circle;
+        return circle;
+      }
     ],
     ["a big integer", () => ({ n: 10n })],
+    ["a big integer in a promise", async () => 10n],
+    ["a big integer after a good piece", () => piecemeal()],
     [
       "a getter that throws",
       () => ({
@@ -105,21 +106,29 @@ describe("a hostile tool result", () => {
       () => {
         throw "just text";
       }
-    ],
+    ]
+  ])("that is %s fails its call: the model is told why, and the turn goes on", async (_what, value) => {
+    const { client, model, history } = await newLoop([toolCall("odd", {}), "Fine."], {
+      tools: returning(value)
+    });
+    const { text, error } = await client.chat("Go").done;
+    expect([text, error]).toEqual(["Fine.", undefined]);
+    expect(prompt(model.calls, 1)).toMatch(/"type":"error-(text|json)"/);
+    expect(prompt(model.calls, 1)).toMatch(/cannot be written as JSON|just text/);
+    expect((await history()).at(-1)?.parts).toContainEqual(
+      expect.objectContaining({ toolCallId: "call-1", state: "output-error" })
+    );
+  });
+
+  it.each<[string, () => unknown]>([
+    ["nothing", () => undefined],
+    ["a function", () => () => 1],
     ["half a character", () => "\ud800"]
-  ])(
-    "that is %s ends the turn in the same way for everyone, and the next turn works",
-    async (_what, value) => {
-      const { client, history } = await newLoop([toolCall("odd", {}), "Fine.", "Next.", "Next."], {
-        tools: returning(value)
-      });
-      const first = await client.chat("Go").done;
-      expect(first.error === undefined || first.error.length > 0).toBe(true);
-      const { text } = await client.chat("And now?").done;
-      expect(["Fine.", "Next."]).toContain(text);
-      expect((await history()).at(-1)?.role).toBe("assistant");
-    }
-  );
+  ])("that is %s is taken as it is, and the next turn works", async (_what, value) => {
+    const { client } = await newLoop([toolCall("odd", {}), "Fine.", "Next."], { tools: returning(value) });
+    expect((await client.chat("Go").done).text).toBe("Fine.");
+    expect((await client.chat("And now?").done).text).toBe("Next.");
+  });
 
   it("of five megabytes is stored within the row limit, and the conversation goes on", async () => {
     const { client, history } = await newLoop([toolCall("odd", {}), "Fine.", "Next."], {

@@ -67,6 +67,27 @@ describe("§1.1.5 the stock workspace, as far as the tools rely on it", () => {
     }));
 });
 
+describe("§2.4 what a script makes that the workspace cannot hold", () => {
+  it("is reported, the rest is written, and a file that was moved into it is still there", () =>
+    inLab(async ({ sql }) => {
+      const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
+      const workspace = new Workspace({ sql, name: "lab" });
+      await workspace.writeFile("/kept", "precious");
+      const { bash } = createWorkspaceTools(workspace);
+      const output = await bash.execute({
+        script:
+          "printf '%05000000d' 1 > /big; mkdir /d; cp /big /d/full; mv /kept /d/kept; rm -r /none 2> /dev/null; echo ok > /small"
+      });
+      warn.mockRestore();
+      expect(output).toMatchObject({
+        changedFiles: { created: ["/d/kept", "/small"], deleted: ["/kept"] },
+        errors: expect.arrayContaining([expect.stringContaining("/big"), expect.stringContaining("/d/full")])
+      });
+      expect(await workspace.readFile("/d/kept")).toBe("precious");
+      expect(await workspace.readFile("/small")).toBe("ok\n");
+    }));
+});
+
 describe("performance: what queries touch", () => {
   it("find and list name no column of contents, and grep only loads contents of files that its glob can mean", () =>
     inLab(async ({ sql }) => {

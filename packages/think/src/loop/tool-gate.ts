@@ -5,13 +5,15 @@
  * I1. No tool runs before its hook has decided. When the SDK did not report a call, the gate asks the hook itself.
  * I2. A tool that returns an async iterable stays a streaming tool: once a decision is known, `execute` answers synchronously.
  * I3. A promise of an async iterable ends as its last value; the SDK would take the iterable for the output.
- * I4. The internal final-answer tool is never shown to hooks.
+ * I4. What a tool gives back is JSON data; anything else fails the call, not the turn.
+ * I5. The internal final-answer tool is never shown to hooks.
  */
 import type { ModelMessage, ToolSet, TypedToolCall } from "ai";
 import { isThenable } from "../shared/is-thenable";
 import { isRecord } from "../shared/json";
 import { isAsyncIterable, lastValue } from "../shared/last-value";
 import type { AgentHooks, ToolCallContext, ToolCallDecision } from "./hook-types";
+import { asJsonResult } from "./json-result";
 import { withExecute, type SdkTool, type ToolCallOptions, type ToolExecute } from "./sdk-tool";
 
 /** The internal tool through which a model hands in a structured final answer. */
@@ -62,7 +64,10 @@ export class ToolGate {
     const execute: ToolExecute = (input, options) => tool.execute?.(input, options as never);
     return withExecute(tool, (input, options) => {
       const run = (verdict: Verdict) =>
-        collapse(apply(verdict, name, input, (value) => execute(value, this.#withContext(options))));
+        asJsonResult(
+          name,
+          collapse(apply(verdict, name, input, (value) => execute(value, this.#withContext(options))))
+        );
       if (!this.isActive || name === FINAL_ANSWER_TOOL) return run(ALLOWED);
       const verdict = this.#verdicts.get(options.toolCallId);
       this.#verdicts.delete(options.toolCallId);

@@ -32,10 +32,13 @@ export interface FailureOptions {
   readonly emit: Emit;
 }
 
+const NO_TEXT = "The assistant was interrupted.";
+
 export function createFailureReporter({ onChatError, emit }: FailureOptions): ReportFailure {
   return (original, context) => {
     const error = replaced(onChatError, original, context);
-    const text = errorText(error);
+    // Clients end a stream on an error frame, but an empty text tells nobody why.
+    const text = errorText(error) || NO_TEXT;
     if (context.stage === "stream") emit("message:error", { error: text });
     const { requestId, stage, messagesPersisted } = context;
     emit("chat:request:failed", { requestId, stage, messagesPersisted, error: text });

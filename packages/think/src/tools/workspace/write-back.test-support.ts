@@ -173,11 +173,21 @@ export const scenario: fc.Arbitrary<Scenario> = fc.record({
   steps: fc.array(step, { minLength: 1, maxLength: 8 })
 });
 
-/** Fills the workspace, runs the scenario's script, and compares what is stored and what is reported with the plain tree. */
+/** What stops a script, and before which of its steps. */
+export interface Stop {
+  readonly before: number;
+  readonly command: string;
+}
+
+/**
+ * Fills the workspace, runs the scenario's script, and compares what is stored and what is reported with the plain tree. Of a script that
+ * is stopped, the steps before the stop count and no others.
+ */
 export async function checkWriteBack(
   workspace: WorkspaceLike,
   bash: { execute(input: BashInput): Promise<BashOutput> },
-  { files, directories, steps }: Scenario
+  { files, directories, steps }: Scenario,
+  stop: Stop = { before: steps.length, command: "" }
 ): Promise<void> {
   for (const [at, bytes] of files)
     await Promise.resolve(workspace.writeFileBytes?.(at, bytes)).catch(() => undefined);
@@ -187,9 +197,10 @@ export async function checkWriteBack(
   const expected: Tree = new Map(before);
   // The shell always offers /tmp; a workspace without it keeps nothing of what happens there.
   expected.set("/tmp", expected.get("/tmp") ?? null);
-  for (const item of steps) apply(expected, item);
+  for (const item of steps.slice(0, stop.before)) apply(expected, item);
   for (const at of expected.keys()) if (isWithin("/tmp", at) && !before.has(at)) expected.delete(at);
-  const output = await bash.execute({ script: steps.map(command).join("\n") });
+  const script = steps.map(command).toSpliced(stop.before, 0, stop.command).join("\n");
+  const output = await bash.execute({ script });
   const after = await treeOf(workspace);
   expect(sorted(after)).toEqual(sorted(expected));
   expect(output).toMatchObject({ changedFiles: difference(before, after) });
