@@ -124,6 +124,24 @@ describe("row 4: a wake", () => {
     expect((await made.stub().getMessages()).length).toBeLessThan(600);
   });
 
+  it("of one session does not look again at media that it looked at before another was active", async () => {
+    const made = newSessions([], { hydrationByteBudget: 1 * MiB });
+    const places = () =>
+      made.rows("SELECT key FROM think_config WHERE key LIKE 'mediaExamined%' ORDER BY key");
+    await store(made, 3_000, 2_000);
+    await examined(made);
+    const { id } = await made.stub().createSession("B");
+    await made.on((agent) => agent.session.appendMessages(dialogue(2_000, 2_000)));
+    await evict(made.stub());
+    await made.stub().getMessages();
+    await expect.poll(places).toEqual([{ key: "mediaExamined" }, { key: `mediaExamined:${id}` }]);
+    await made.stub().switchSession("default");
+    const held = (await made.stub().getMessages()).length;
+    expect((await wakeCost(made)).read).toBeLessThanOrEqual(2 * held + 50);
+    await made.stub().deleteSession(id);
+    expect(await places()).toEqual([{ key: "mediaExamined" }]);
+  });
+
   it("an append writes the message's row and the session's, however many messages there are", async () => {
     const made = newSessions([]);
     const cost = (work: () => Promise<unknown>) => countRowsOf(made.stub(), work);
