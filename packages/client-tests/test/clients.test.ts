@@ -108,6 +108,32 @@ describe.concurrent.each([currentClient, oldClient])("useAgentChat of $name", (c
       await room.expectAgreement();
     });
 
+    it("shows in every tab the branch and the session that are chosen, and goes on there", async ({
+      room
+    }) => {
+      const [tab, other] = [await room.open(), await room.open()];
+      tab.send("number");
+      await tab.answered("Answer number 0.");
+      const old = tab.messages.at(-1)?.id ?? "";
+      void tab.view.regenerate();
+      await tab.answered("Answer number 1.");
+      await room.follow(old);
+      for (const page of [tab, other]) await page.answered("Answer number 0.");
+      await room.expectAgreement();
+      await room.enter("new");
+      for (const page of [tab, other])
+        await page.until("an empty page", (view) => view.messages.length === 0);
+      other.send("hello");
+      for (const page of [tab, other]) await page.answered(hello);
+      await room.expectAgreement();
+      await room.enter("default");
+      for (const page of [tab, other]) await page.answered("Answer number 0.");
+      tab.send("hello");
+      for (const page of [tab, other]) await page.answered(hello);
+      expect(roles(other)).toEqual(["user", "assistant", "user", "assistant"]);
+      await room.expectAgreement();
+    });
+
     it("starts from nothing after a clear, in every tab", async ({ room }) => {
       const [tab, other] = [await room.open(), await room.open()];
       tab.send("hello");

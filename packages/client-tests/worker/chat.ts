@@ -1,7 +1,8 @@
 /**
  * The agent the stock clients talk to. Its model is scripted by the text of the last user message (`scripts.ts`), and
  * the tests hold and release it over HTTP: `GET gate/{label}` waits until the model stands at that gate, `POST` opens it.
- * `POST mark/{label}` sends the label to every socket, behind all that was sent before.
+ * `POST mark/{label}` sends the label to every socket, behind all that was sent before. `POST session/{id}` goes to a session, `new` makes
+ * one; `POST branch/{id}` follows the branch of a message.
  */
 import { Think } from "@cloudflare/think";
 import { gate, scriptedModel, type Gate } from "@cloudflare/think/testing";
@@ -41,9 +42,12 @@ export class Chat extends Think {
   }
 
   override async onRequest(request: Request): Promise<Response> {
-    const [, kind, label] = /\/(gate|mark)\/([\w-]+)$/u.exec(new URL(request.url).pathname) ?? [];
+    const [, kind, label] =
+      /\/(gate|mark|session|branch)\/([\w-]+)$/u.exec(new URL(request.url).pathname) ?? [];
     if (label === undefined) return new Response("Not found", { status: 404 });
     if (kind === "mark") this.broadcast(JSON.stringify({ mark: label }));
+    else if (kind === "branch") await this.switchBranch(label);
+    else if (kind === "session") await (label === "new" ? this.createSession() : this.switchSession(label));
     else if (request.method === "POST") this.#gate(label).open();
     else await this.#gate(label).reached;
     return new Response("ok");

@@ -11,6 +11,7 @@ import { encodeFrame } from "./protocol/encode";
 import { FRAME } from "./protocol/frames";
 import type { AgentSession } from "./session/agent-session";
 import type { Conversation } from "./session/conversation";
+import { mediaExaminedKey } from "./session/older-media";
 import type { SearchIndex } from "./session/search-index";
 import { NamedSessions } from "./sessions/named-sessions";
 import type { Recovery } from "./recovery/recovery";
@@ -139,7 +140,7 @@ function composeNamedSessions(
   turnModules: Omit<TurnModules, "clientTools"> & Pick<Modules, "resetTurns" | "startSteps">
 ): NamedSessions {
   const { turns, desk, settleOrphan, recovery, resetTurns, startSteps } = turnModules;
-  const { conversation, stream, session } = stores;
+  const { conversation, stream, session, config } = stores;
   return new NamedSessions({
     ...{ ...stores, ids, settle: settleOrphan },
     isBusy: () => turns.size > 0 || recovery.isPending,
@@ -148,7 +149,10 @@ function composeNamedSessions(
       desk.release();
     },
     interrupted: () => stream.interruptedSession,
-    removed: (id) => stream.forgetSession(id),
+    removed: (id) => {
+      stream.forgetSession(id);
+      config.set(mediaExaminedKey(id), undefined);
+    },
     // The change has happened; an author's failure must not keep it from those who asked for it.
     entered: () => startSteps.attempt("session-configuration", () => session.enter()),
     announce: () => broadcast(encodeFrame({ type: FRAME.chatMessages, messages: conversation.messages }), [])

@@ -168,7 +168,7 @@ export class Think<
 
   /**
    * Adds context blocks, compaction and a cached prompt to the session. Called when the agent starts and when another session becomes
-   * active. Default: returns it as it is.
+   * active; turns wait for it, so run none in it. Default: returns it as it is.
    */
   configureSession(session: Session): Session | Promise<Session> {
     return session;

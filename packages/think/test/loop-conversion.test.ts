@@ -67,7 +67,7 @@ const otherPart = fc.constantFrom({ type: "step-start" }, { type: "data-chart", 
 const message: fc.Arbitrary<UIMessage> = fc
   .record({
     id: fc.uuid(),
-    role: fc.constantFrom("user", "assistant", "assistant", "system"),
+    role: fc.constantFrom<UIMessage["role"]>("user", "assistant", "assistant", "system"),
     parts: fc.array(fc.oneof(textPart, toolPart, toolPart, filePart, otherPart), { maxLength: 5 })
   })
   .map(({ id, role, parts }) => {
@@ -75,7 +75,7 @@ const message: fc.Arbitrary<UIMessage> = fc
       role === "assistant" ||
       type === "text" ||
       (role === "user" && (type === "file" || type.startsWith("data-")));
-    return { id, role, parts: parts.filter(({ type }) => fits(type)) as Part[] } as UIMessage;
+    return { id, role, parts: parts.filter(({ type }) => fits(type)) as Part[] };
   });
 
 /** What the loop does with stored messages before it asks the model. */

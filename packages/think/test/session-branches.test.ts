@@ -176,6 +176,7 @@ describe("branches for people", () => {
       (agent) => agent.switchBranch("nope"),
       (agent) => agent.setActiveLeaf("nope"),
       (agent) => agent.labelBranch("nope", "x"),
+      (agent) => agent.getMessagesBefore("nope"),
       (agent) => agent.forkSession("nope", "x")
     );
     expect(refused).toEqual(refused.map(() => expect.stringContaining('no message "nope"')));

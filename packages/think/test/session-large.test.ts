@@ -1,6 +1,7 @@
 /** Large histories and what they cost: issue 4 "Large histories", performance.md row 4, durability.md §8.15. */
 import { countAllRows, countRowsOf, evict, userMessage } from "@cloudflare/think/testing";
 import { describe, expect, it } from "vitest";
+import { createCompactFunction } from "../src/session/compaction/create-compact-function";
 import { newSessions, said } from "./session-support";
 import { dialogue, user } from "./worker/messages-agents";
 
@@ -100,6 +101,47 @@ describe("row 4: a wake", () => {
     expect(reads.filter(({ sql, rowsRead }) => sql.includes("assistant_messages") && rowsRead > 0)).toEqual(
       []
     );
+  });
+
+  it("with more than fits, compaction and skills look at the window only", async () => {
+    const made = newSessions(["one", "two"], {
+      hydrationByteBudget: 1 * MiB,
+      configure: (session) =>
+        session
+          .withContext("skills", { provider: { get: async () => "- tea", load: async () => null } })
+          .onCompaction(createCompactFunction({ summarize: () => "SUMMARY", tailTokenBudget: 1_000 }))
+          .compactAfter(10_000_000)
+    });
+    await store(made, 5_000, 2_000);
+    await examined(made);
+    const client = await made.connect();
+    await client.chat("warm").done;
+    const warm = await countRowsOf(made.stub(), () => client.chat("again").done);
+    expect(warm.totalRead).toBeLessThanOrEqual(12);
+    const compacting = await countRowsOf(made.stub(), () =>
+      made.on(async ({ session }) => expect(await session.compact()).not.toBeNull())
+    );
+    expect(compacting.totalRead).toBeLessThan(3_000);
+    expect(said(await made.stub().getMessages())).toContain("SUMMARY");
+    expect((await made.stub().getMessages()).length).toBeLessThan(600);
+  });
+
+  it("of one session does not look again at media that it looked at before another was active", async () => {
+    const made = newSessions([], { hydrationByteBudget: 1 * MiB });
+    const places = () =>
+      made.rows("SELECT key FROM think_config WHERE key LIKE 'mediaExamined%' ORDER BY key");
+    await store(made, 3_000, 2_000);
+    await examined(made);
+    const { id } = await made.stub().createSession("B");
+    await made.on((agent) => agent.session.appendMessages(dialogue(2_000, 2_000)));
+    await evict(made.stub());
+    await made.stub().getMessages();
+    await expect.poll(places).toEqual([{ key: "mediaExamined" }, { key: `mediaExamined:${id}` }]);
+    await made.stub().switchSession("default");
+    const held = (await made.stub().getMessages()).length;
+    expect((await wakeCost(made)).read).toBeLessThanOrEqual(2 * held + 50);
+    await made.stub().deleteSession(id);
+    expect(await places()).toEqual([{ key: "mediaExamined" }]);
   });
 
   it("an append writes the message's row and the session's, however many messages there are", async () => {

@@ -337,8 +337,7 @@ describe("§10 deleteSession", () => {
       ]);
       expect({ table, left }).toEqual({ table, left: [{ n: 0 }] });
     }
-    const blocks = await rows("SELECT label FROM cf_agents_context_blocks");
-    expect(blocks.filter(({ label }) => String(label).endsWith(id))).toEqual([]);
+    expect(await rows("SELECT label FROM cf_agents_context_blocks WHERE label LIKE ?", `%${id}`)).toEqual([]);
     expect(said(await stub().getMessages())).toEqual(["A", "one"]);
     expect(await refusals((agent) => agent.switchSession(id))).toEqual([
       expect.stringContaining("Session not found")

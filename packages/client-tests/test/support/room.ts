@@ -49,6 +49,16 @@ export class Room {
     await this.#request(`gate/${label}`, "POST");
   }
 
+  /** Makes a session the active one; `new` makes one. */
+  async enter(session: string): Promise<void> {
+    await this.#request(`session/${session}`, "POST");
+  }
+
+  /** Follows the branch that a message begins. */
+  async follow(messageId: string): Promise<void> {
+    await this.#request(`branch/${messageId}`, "POST");
+  }
+
   /** What the server has stored. */
   async history(): Promise<readonly PageMessage[]> {
     const response = await this.#request("get-messages", "GET");

@@ -117,7 +117,7 @@ export function createConversation(options: ConversationOptions): Conversation {
     changed: () => eviction?.schedule(),
     branched: options.branched ?? (() => undefined)
   });
-  const eviction = media && new MediaEviction({ ...media, path, config, emit });
+  const eviction = media && new MediaEviction({ ...media, path, config, scope, emit });
   const tree = new ConversationTree({ path, store, hydration, forks, branches });
   return new StoredConversation({ path, store, hydration, tree, eviction });
 }

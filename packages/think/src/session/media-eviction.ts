@@ -14,7 +14,7 @@ import { errorText } from "../shared/errors/error-text";
 import type { ConfigStore } from "../storage/config-store";
 import { evictMedia, type EvictedMedia } from "./evict-media";
 import { mediaSettings, type MediaEvictionSetting, type MediaSettings } from "./media-settings";
-import type { SizedMessage } from "./path-reader";
+import type { SessionScope, SizedMessage } from "./path-reader";
 import { OlderMedia, type OlderRows } from "./older-media";
 
 /** Where originals go. */
@@ -38,6 +38,8 @@ export interface EvictionSource extends OlderRows {
 export interface MediaEvictionOptions {
   readonly path: EvictionSource;
   readonly config: ConfigStore;
+  /** Whose messages they are; may change. */
+  readonly scope: SessionScope;
   readonly clock: Clock;
   readonly emit: Emit;
   readonly setting: () => MediaEvictionSetting;
@@ -58,6 +60,8 @@ export class MediaEviction {
   readonly #older: OlderMedia;
   /** Rows without anything to evict, with the size they had. */
   readonly #examined = new Map<string, number>();
+  /** The session that the above is about. */
+  #sessionId: string;
   #scheduled = false;
   #running = false;
   /** A change came while a pass was running. */
@@ -65,11 +69,13 @@ export class MediaEviction {
 
   constructor(options: MediaEvictionOptions) {
     this.#options = options;
-    this.#older = new OlderMedia(options.path, options.config);
+    this.#older = new OlderMedia(options.path, options.config, options.scope);
+    this.#sessionId = options.scope.id;
   }
 
   /** Starts a pass soon, if there is work. Cheap: call it after every change. */
   schedule(): void {
+    this.#follow();
     if (this.#running) this.#missed = true;
     if (this.#running || this.#scheduled || !this.#hasWork()) return;
     this.#scheduled = true;
@@ -90,7 +96,11 @@ export class MediaEviction {
     const totals = { messages: 0, parts: 0, bytes: 0, externalizedBytes: 0 };
     let settled = 0;
     try {
+      const { scope } = this.#options;
+      const sessionId = scope.id;
       for (const row of this.#candidates(settings).slice(0, settings.maxRows)) {
+        // Files take time; meanwhile the rows may have become those of a session that is not active.
+        if (scope.id !== sessionId) break;
         settled += (await this.#tryRow(row, settings, totals)) ? 1 : 0;
       }
       this.#older.checkpoint(settings);
@@ -101,6 +111,14 @@ export class MediaEviction {
     // Without progress the rest has to wait for a change: what failed would only fail again.
     if (settled > 0 || this.#missed) this.schedule();
     return totals;
+  }
+
+  #follow(): void {
+    const { id } = this.#options.scope;
+    if (id === this.#sessionId) return;
+    this.#sessionId = id;
+    this.#examined.clear();
+    this.#older.forget();
   }
 
   /** Returns whether the row needs no further look. */

@@ -6,7 +6,7 @@ import { isRecord } from "../shared/json";
 import type { ConfigStore } from "../storage/config-store";
 import type { MediaSettings } from "./media-settings";
 import { MESSAGE_LIMITS } from "../shared/limits";
-import type { SizedMessage } from "./path-reader";
+import type { SessionScope, SizedMessage } from "./path-reader";
 
 export interface OlderRows {
   /** The newest message of the path that is not in memory. */
@@ -15,12 +15,15 @@ export interface OlderRows {
   olderSizes(): Iterable<SizedMessage>;
 }
 
-/** Key in `think_config`. */
-const CHECKPOINT_KEY = "mediaExamined";
+/** Key in `think_config` under which the place is remembered for a session. */
+export function mediaExaminedKey(sessionId: string): string {
+  return sessionId === "" ? "mediaExamined" : `mediaExamined:${sessionId}`;
+}
 
 export class OlderMedia {
   readonly #path: OlderRows;
   readonly #config: ConfigStore;
+  readonly #scope: SessionScope;
   /** Large rows still to be looked into, oldest first. */
   readonly #found = new Map<string, SizedMessage>();
   #lookedFrom = "";
@@ -28,9 +31,18 @@ export class OlderMedia {
   #top: string | undefined;
   #walked = 0;
 
-  constructor(path: OlderRows, config: ConfigStore) {
+  constructor(path: OlderRows, config: ConfigStore, scope: SessionScope) {
     this.#path = path;
     this.#config = config;
+    this.#scope = scope;
+  }
+
+  /** Another session is active: what is known is not about its rows. */
+  forget(): void {
+    this.#found.clear();
+    this.#lookedFrom = "";
+    this.#top = undefined;
+    this.#walked = 0;
   }
 
   /** Whether `rows` would have to read, or has rows left over. */
@@ -53,7 +65,7 @@ export class OlderMedia {
   /** Remembers durably that all rows have been settled, when looking at them again would cost more than the one row this writes. */
   checkpoint({ minPartBytes }: MediaSettings): void {
     if (this.#found.size > 0 || this.#walked < MESSAGE_LIMITS.mediaCheckpointRows) return;
-    this.#config.set(CHECKPOINT_KEY, { id: this.#top, minPartBytes });
+    this.#config.set(mediaExaminedKey(this.#scope.id), { id: this.#top, minPartBytes });
     this.#walked = 0;
   }
 
@@ -85,7 +97,7 @@ export class OlderMedia {
   }
 
   #stored({ minPartBytes }: MediaSettings): string | undefined {
-    const value = this.#config.get(CHECKPOINT_KEY);
+    const value = this.#config.get(mediaExaminedKey(this.#scope.id));
     return isRecord(value) && value.minPartBytes === minPartBytes && typeof value.id === "string"
       ? value.id
       : undefined;

@@ -223,7 +223,7 @@ export class ResumableStream {
 
   /** A session is gone, and with it what it streamed. */
   forgetSession(sessionId: string): void {
-    if (this.#stored && (this.#stored.sessionId ?? "") !== sessionId) return;
+    if (!this.#stored || (this.#stored.sessionId ?? "") !== sessionId) return;
     this.#store.clear();
     this.#record = null;
   }
