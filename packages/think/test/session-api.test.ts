@@ -352,7 +352,7 @@ describe("§8.13 search", () => {
       "\ud800",
       "x".repeat(5_000)
     ],
-    [`${"fox ".repeat(500)}`, "�", "a:b:c", "col : fox", "+fox", "fox OR dog"]
+    ["fox ".repeat(500), "�", "a:b:c", "col : fox", "+fox", "fox OR dog"]
   ])("has no query that harms or fails: %j …", (...queries) =>
     onContextAgent(async ({ agent }) => {
       const session = Session.create(agent);
@@ -400,5 +400,38 @@ describe("§8.13 search", () => {
       expect(found(session, "fox")).toEqual(["a"]);
       await session.updateMessage(answer("nobody", "fox"));
       expect(rows("SELECT id FROM assistant_fts")).toEqual([{ id: "a" }]);
+    }));
+});
+
+describe("what a session costs", () => {
+  it("is two rows written per message and one read, and two more written for a fork; a search elsewhere adds one read", () =>
+    onContextAgent(async ({ agent, cost }) => {
+      const session = Session.create(agent);
+      await session.appendMessages(dialogue(40));
+      const figures = async (work: () => unknown) => {
+        const { totalRead, totalWritten } = await cost(work);
+        return { read: totalRead, written: totalWritten };
+      };
+      expect(await figures(() => session.appendMessage(user("q")))).toEqual({ read: 1, written: 2 });
+      await session.appendMessage(answer("a"));
+      // The first fork makes the table.
+      await session.appendMessage(answer("b"), "q");
+      const fork = await figures(() => session.appendMessage(answer("c"), "q"));
+      expect(fork.written).toBe(4);
+      expect(fork.read).toBeLessThanOrEqual(4);
+      expect(await figures(() => session.getHistory())).toEqual({ read: 0, written: 0 });
+      await Session.create(agent).forSession("other").appendMessage(user("x", "fox"));
+      Session.create(agent).forSession("other").search("fox");
+      const { read, written } = await figures(() => session.appendMessage(user("r")));
+      expect(read).toBeLessThanOrEqual(2);
+      expect(written).toBe(2);
+    }));
+
+  it("of a first use is the layout version, the pointer and the path", () =>
+    onContextAgent(async ({ agent, cost }) => {
+      await Session.create(agent).appendMessages(dialogue(60));
+      const { totalRead, totalWritten } = await cost(() => Session.create(agent).getHistory());
+      expect(totalRead).toBeLessThanOrEqual(60 + 60 / 30 + 4);
+      expect(totalWritten).toBe(0);
     }));
 });

@@ -368,7 +368,7 @@ describe("§8.13 search over all sessions", () => {
       expect(String(await call(tools, "search_context", { label: "past", query: "dog" }))).toContain(
         "No results found"
       );
-      await expect(session.replaceContextBlock("past", "x")).rejects.toThrow();
+      await expect(session.replaceContextBlock("past", "x")).rejects.toThrow(/past/);
       expect(await session.refreshSystemPrompt()).toBe(prompt);
     }));
 });

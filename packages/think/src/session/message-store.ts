@@ -4,7 +4,8 @@
  *
  * I1. The primary key (session, id) is the only index and the table has no rowid: a message costs one written row.
  * I2. Only `links`, `childrenOf`, `rows` and `count` read a whole session, and none is part of a turn.
- * I3. The published layout (global ids) is used as it is. Only when two sessions bring the same id is it copied into ours.
+ * I3. Of two messages that are stored in one life, the later one has the later time.
+ * I4. The published layout (global ids) is used as it is. Only when two sessions bring the same id is it copied into ours.
  */
 import { missableTable, type MissableTable } from "../storage/lazy-table";
 import type { Sql } from "../storage/sql";
@@ -102,6 +103,9 @@ export function createMessageStore({ sql, now, scope = { id: "" } }: MessageStor
   const messages = missableTable(sql, NAME, () => sql.exec(table(NAME)));
   const { exec, query } = messages;
   const sizeOf = (rows: { size: number }[]) => rows[0]?.size;
+  // Time stands still while an object works, and messages of one request must keep their order.
+  let newest = 0;
+  const stamp = () => (newest = Math.max(now(), newest + 1));
   const has = (id: string) => exists(query, scope, id);
 
   return {
@@ -109,7 +113,7 @@ export function createMessageStore({ sql, now, scope = { id: "" } }: MessageStor
     has,
     get: (id) => query<PathRow>(MESSAGE_SQL.get, scope.id, id).flatMap(readable)[0],
     link: (id) => query<LinkRow>(MESSAGE_SQL.link, scope.id, id).map(toLink)[0],
-    insert({ message, json }, parentId, createdAt = now()) {
+    insert({ message, json }, parentId, createdAt = stamp()) {
       const insert = () =>
         sizeOf(exec(MESSAGE_SQL.insert, scope.id, message.id, parentId, message.role, json, createdAt));
       const size = insert();
@@ -120,7 +124,7 @@ export function createMessageStore({ sql, now, scope = { id: "" } }: MessageStor
     },
     update: ({ message, json }) => sizeOf(exec(MESSAGE_SQL.update, message.role, json, scope.id, message.id)),
     renew: ({ message, json }) =>
-      sizeOf(exec(MESSAGE_SQL.renew, message.role, json, now(), scope.id, message.id)),
+      sizeOf(exec(MESSAGE_SQL.renew, message.role, json, stamp(), scope.id, message.id)),
     reparent: (id, parentId) => void exec(MESSAGE_SQL.reparent, parentId, scope.id, id),
     remove: (id) => void query(MESSAGE_SQL.remove, scope.id, id),
     childrenOf: (parentId) =>
