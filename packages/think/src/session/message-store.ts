@@ -41,6 +41,8 @@ export interface MessageStore extends PathReader {
   renew(row: RowMessage): number | undefined;
   /** Hangs a message below another one, or makes it a root. */
   reparent(id: string, parentId: string | null): void;
+  /** Gives a message another time, in milliseconds. */
+  retime(id: string, createdAt: number): void;
   /** Removes one message. Its children still name it: hang them elsewhere first. */
   remove(id: string): void;
   /** Children of a message, found by reading the session. */
@@ -87,6 +89,7 @@ export const MESSAGE_SQL = {
   get: "SELECT id, content, octet_length(content) AS size FROM assistant_messages WHERE session_id = ? AND id = ?",
   link: "SELECT id, parent_id, created_at FROM assistant_messages WHERE session_id = ? AND id = ?",
   reparent: "UPDATE assistant_messages SET parent_id = ? WHERE session_id = ? AND id = ?",
+  retime: "UPDATE assistant_messages SET created_at = ? WHERE session_id = ? AND id = ?",
   remove: "DELETE FROM assistant_messages WHERE session_id = ? AND id = ?",
   children:
     "SELECT id, parent_id, created_at FROM assistant_messages WHERE session_id = ? AND parent_id = ? ORDER BY id",
@@ -126,6 +129,7 @@ export function createMessageStore({ sql, now, scope = { id: "" } }: MessageStor
     renew: ({ message, json }) =>
       sizeOf(exec(MESSAGE_SQL.renew, message.role, json, stamp(), scope.id, message.id)),
     reparent: (id, parentId) => void exec(MESSAGE_SQL.reparent, parentId, scope.id, id),
+    retime: (id, createdAt) => void query(MESSAGE_SQL.retime, createdAt, scope.id, id),
     remove: (id) => void query(MESSAGE_SQL.remove, scope.id, id),
     childrenOf: (parentId) =>
       query<LinkRow>(MESSAGE_SQL.children, scope.id, parentId)
