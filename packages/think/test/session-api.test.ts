@@ -2,6 +2,9 @@
 import * as entry from "@cloudflare/think/session";
 import { Session, type SessionHost, type SessionProvider } from "@cloudflare/think/session";
 import { Session as RootSession } from "@cloudflare/think";
+import { runInAgent } from "@cloudflare/think/testing";
+import type { UIMessage } from "ai";
+import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { SESSION_LIMITS } from "../src/shared/limits";
 import { MemorySessionProvider } from "./memory-session-provider";
@@ -62,6 +65,23 @@ describe("§8.1 a session", () => {
       await session.replaceContextBlock("memory", "likes tea");
       expect(Session.create(tag).getHistory()).toEqual(dialogue(70));
       expect(await Session.create(tag).withContext("memory").freezeSystemPrompt()).toContain("likes tea");
+    }));
+
+  it("has transactions with ctx beside the tag: a list that is refused leaves nothing", () =>
+    runInAgent(env.BareAgent.getByName("tag-and-ctx"), async (_agent, ctx) => {
+      const host = {
+        ctx,
+        sql: <Row>(strings: TemplateStringsArray, ...values: (string | number | boolean | null)[]) =>
+          ctx.storage.sql.exec(strings.join("?"), ...values).toArray() as unknown[] as Row[]
+      };
+      const url = `data:image/png;base64,${"A".repeat(2_000_000)}`;
+      const large: UIMessage = {
+        ...{ id: "large", role: "user", parts: [{ type: "file", mediaType: "image/png", url }] }
+      };
+      const session = Session.create(host);
+      await expect(session.appendMessages([user("a"), large])).rejects.toThrow(code("message-too-large"));
+      expect(session.getHistory()).toEqual([]);
+      expect(Session.create(host).getMessage("a")).toBeNull();
     }));
 
   it("tells a host that can broadcast how full it is, after each public write", () =>
