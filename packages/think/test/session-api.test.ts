@@ -2,6 +2,9 @@
 import * as entry from "@cloudflare/think/session";
 import { Session, type SessionHost, type SessionProvider } from "@cloudflare/think/session";
 import { Session as RootSession } from "@cloudflare/think";
+import { runInAgent } from "@cloudflare/think/testing";
+import type { UIMessage } from "ai";
+import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { SESSION_LIMITS } from "../src/shared/limits";
 import { MemorySessionProvider } from "./memory-session-provider";
@@ -62,6 +65,23 @@ describe("§8.1 a session", () => {
       await session.replaceContextBlock("memory", "likes tea");
       expect(Session.create(tag).getHistory()).toEqual(dialogue(70));
       expect(await Session.create(tag).withContext("memory").freezeSystemPrompt()).toContain("likes tea");
+    }));
+
+  it("has transactions with ctx beside the tag: a list that is refused leaves nothing", () =>
+    runInAgent(env.BareAgent.getByName("tag-and-ctx"), async (_agent, ctx) => {
+      const host = {
+        ctx,
+        sql: <Row>(strings: TemplateStringsArray, ...values: (string | number | boolean | null)[]) =>
+          ctx.storage.sql.exec(strings.join("?"), ...values).toArray() as unknown[] as Row[]
+      };
+      const url = `data:image/png;base64,${"A".repeat(2_000_000)}`;
+      const large: UIMessage = {
+        ...{ id: "large", role: "user", parts: [{ type: "file", mediaType: "image/png", url }] }
+      };
+      const session = Session.create(host);
+      await expect(session.appendMessages([user("a"), large])).rejects.toThrow(code("message-too-large"));
+      expect(session.getHistory()).toEqual([]);
+      expect(Session.create(host).getMessage("a")).toBeNull();
     }));
 
   it("tells a host that can broadcast how full it is, after each public write", () =>
@@ -352,7 +372,7 @@ describe("§8.13 search", () => {
       "\ud800",
       "x".repeat(5_000)
     ],
-    [`${"fox ".repeat(500)}`, "�", "a:b:c", "col : fox", "+fox", "fox OR dog"]
+    ["fox ".repeat(500), "�", "a:b:c", "col : fox", "+fox", "fox OR dog"]
   ])("has no query that harms or fails: %j …", (...queries) =>
     onContextAgent(async ({ agent }) => {
       const session = Session.create(agent);
@@ -400,5 +420,38 @@ describe("§8.13 search", () => {
       expect(found(session, "fox")).toEqual(["a"]);
       await session.updateMessage(answer("nobody", "fox"));
       expect(rows("SELECT id FROM assistant_fts")).toEqual([{ id: "a" }]);
+    }));
+});
+
+describe("what a session costs", () => {
+  it("is two rows written per message and one read, and two more written for a fork; a search elsewhere adds one read", () =>
+    onContextAgent(async ({ agent, cost }) => {
+      const session = Session.create(agent);
+      await session.appendMessages(dialogue(40));
+      const figures = async (work: () => unknown) => {
+        const { totalRead, totalWritten } = await cost(work);
+        return { read: totalRead, written: totalWritten };
+      };
+      expect(await figures(() => session.appendMessage(user("q")))).toEqual({ read: 1, written: 2 });
+      await session.appendMessage(answer("a"));
+      // The first fork makes the table.
+      await session.appendMessage(answer("b"), "q");
+      const fork = await figures(() => session.appendMessage(answer("c"), "q"));
+      expect(fork.written).toBe(4);
+      expect(fork.read).toBeLessThanOrEqual(4);
+      expect(await figures(() => session.getHistory())).toEqual({ read: 0, written: 0 });
+      await Session.create(agent).forSession("other").appendMessage(user("x", "fox"));
+      Session.create(agent).forSession("other").search("fox");
+      const { read, written } = await figures(() => session.appendMessage(user("r")));
+      expect(read).toBeLessThanOrEqual(2);
+      expect(written).toBe(2);
+    }));
+
+  it("of a first use is the layout version, the pointer and the path", () =>
+    onContextAgent(async ({ agent, cost }) => {
+      await Session.create(agent).appendMessages(dialogue(60));
+      const { totalRead, totalWritten } = await cost(() => Session.create(agent).getHistory());
+      expect(totalRead).toBeLessThanOrEqual(60 + 60 / 30 + 4);
+      expect(totalWritten).toBe(0);
     }));
 });

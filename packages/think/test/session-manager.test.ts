@@ -158,6 +158,25 @@ describe("§8.14 sessions", () => {
       expect(everything(desk)).toBe(before);
     }));
 
+  it("are 10,000 at most, however they are made", () =>
+    onManager(async ({ manager, rows }) => {
+      const { id } = manager.create("one");
+      await manager.append(id, user("m"));
+      const document = await manager.exportSession(id);
+      rows(
+        `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+          INSERT INTO assistant_sessions (id, name, created_at, updated_at) SELECT 's' || i, 'n', 0, 0 FROM n`,
+        SESSION_LIMITS.sessions - 1
+      );
+      const full = /10000 sessions, which is the most/;
+      expect(() => manager.create("more")).toThrow(full);
+      await expect(manager.fork(id, "m", "more")).rejects.toThrow(full);
+      await expect(manager.compactAndSplit(id, "more")).rejects.toThrow(full);
+      await expect(manager.importSession(document)).rejects.toThrow(full);
+      await manager.delete("s1");
+      expect(manager.create("again").name).toBe("again");
+    }));
+
   it("share the settings of the chain, and each has one object", () =>
     onContextAgent(async ({ agent }) => {
       const summarize = () => "short";
@@ -368,7 +387,7 @@ describe("§8.13 search over all sessions", () => {
       expect(String(await call(tools, "search_context", { label: "past", query: "dog" }))).toContain(
         "No results found"
       );
-      await expect(session.replaceContextBlock("past", "x")).rejects.toThrow();
+      await expect(session.replaceContextBlock("past", "x")).rejects.toThrow(/past/);
       expect(await session.refreshSystemPrompt()).toBe(prompt);
     }));
 });

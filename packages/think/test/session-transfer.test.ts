@@ -82,7 +82,7 @@ function messageOf(id: string, text: string, value: unknown): UIMessage {
     toolCallId: id
   };
   const parts = [{ text, type: "text" }, tool] as unknown as UIMessage["parts"];
-  return { parts, metadata: { value, text }, role: "assistant", id } as UIMessage;
+  return { parts, metadata: { value, text }, role: "assistant", id };
 }
 
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;

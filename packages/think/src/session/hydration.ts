@@ -9,12 +9,12 @@
 import type { UIMessage } from "ai";
 import type { Emit } from "../observability/events";
 import type { BranchStore } from "./branch-store";
-import { missingForks, newestLeaves } from "./forks";
+import { childrenByParent, missingForks, newestLeaves } from "./forks";
 import { ThinkError } from "../shared/errors/think-error";
 import { MESSAGE_LIMITS } from "../shared/limits";
 import { applyOverlays, summaryMessage, type StoredCompaction } from "./compaction/overlay";
 import { MessagePath, type StoredMessage } from "./message-path";
-import type { MessageStore } from "./message-store";
+import type { MessageLink, MessageStore } from "./message-store";
 import type { PathWindow, SessionScope } from "./path-reader";
 import type { LeafPointer, SessionStore } from "./session-store";
 
@@ -125,11 +125,25 @@ export class Hydration {
     const leaves = newestLeaves(links);
     const leafId = links.findLast(({ id }) => leaves.get(id) === id)?.id;
     if (leafId === undefined) return undefined;
+    this.#separate(links);
     for (const fork of missingForks(links, leafId))
       this.#options.branches.note(fork.parentId, fork.childId, fork.leafId);
     const pointer = this.measure(leafId);
     sessions.adoptPointer(scope.id, pointer);
     return pointer;
+  }
+
+  /** Published times are whole seconds, and rowids are lost to later reads: siblings of one second get times that tell their order. */
+  #separate(links: readonly MessageLink[]): void {
+    const times = new Map(links.map(({ id, createdAt }) => [id, createdAt]));
+    for (const siblings of childrenByParent(links).values()) {
+      let newest = Number.NEGATIVE_INFINITY;
+      for (const id of siblings) {
+        const stored = times.get(id) ?? 0;
+        newest = Math.max(stored, newest + 1);
+        if (newest !== stored) this.#options.store.retime(id, newest);
+      }
+    }
   }
 
   #read(pointer: LeafPointer): HydratedPath {

@@ -4,8 +4,8 @@
  *
  * I1. The primary key (session, id) is the only index and the table has no rowid: a message costs one written row.
  * I2. Only `scan`, `links`, `childrenOf`, `rows` and `count` read a whole session, and none is part of a turn.
- * I3. The published layout (global ids) is used as it is. Only when two sessions bring the same id is it copied into ours.
- * I4. Of two messages that one store wrote, the later one has the later date.
+ * I3. Of two messages that are stored in one life, the later one has the later time.
+ * I4. The published layout (global ids) is used as it is. Only when two sessions bring the same id is it copied into ours.
  */
 import { missableTable, type MissableTable } from "../storage/lazy-table";
 import type { Sql } from "../storage/sql";
@@ -51,6 +51,8 @@ export interface MessageStore extends PathReader {
   renew(row: RowMessage): number | undefined;
   /** Hangs a message below another one, or makes it a root. */
   reparent(id: string, parentId: string | null): void;
+  /** Gives a message another time, in milliseconds. */
+  retime(id: string, createdAt: number): void;
   /** Removes one message. Its children still name it: hang them elsewhere first. */
   remove(id: string): void;
   /** Children of a message, found by reading the session. */
@@ -97,6 +99,7 @@ export const MESSAGE_SQL = {
   get: "SELECT id, content, octet_length(content) AS size FROM assistant_messages WHERE session_id = ? AND id = ?",
   link: "SELECT id, parent_id, created_at FROM assistant_messages WHERE session_id = ? AND id = ?",
   reparent: "UPDATE assistant_messages SET parent_id = ? WHERE session_id = ? AND id = ?",
+  retime: "UPDATE assistant_messages SET created_at = ? WHERE session_id = ? AND id = ?",
   remove: "DELETE FROM assistant_messages WHERE session_id = ? AND id = ?",
   children:
     "SELECT id, parent_id, created_at FROM assistant_messages WHERE session_id = ? AND parent_id = ? ORDER BY id",
@@ -111,11 +114,11 @@ type LinkRow = { id: string; parent_id: string | null; created_at: number | stri
 
 export function createMessageStore({ sql, now, scope = { id: "" } }: MessageStoreOptions): MessageStore {
   const messages = missableTable(sql, NAME, () => sql.exec(table(NAME)));
-  let latest = 0;
-  // A Durable Object's clock stands still while it works; messages of one moment must still have an order (I4).
-  const stamp = () => (latest = Math.max(now(), latest + 1));
   const { exec, query } = messages;
   const sizeOf = (rows: { size: number }[]) => rows[0]?.size;
+  // Time stands still while an object works, and messages of one request must keep their order.
+  let newest = 0;
+  const stamp = () => (newest = Math.max(now(), newest + 1));
   const has = (id: string) => exists(query, scope, id);
 
   return {
@@ -137,6 +140,7 @@ export function createMessageStore({ sql, now, scope = { id: "" } }: MessageStor
     renew: ({ message, json }) =>
       sizeOf(exec(MESSAGE_SQL.renew, message.role, json, stamp(), scope.id, message.id)),
     reparent: (id, parentId) => void exec(MESSAGE_SQL.reparent, parentId, scope.id, id),
+    retime: (id, createdAt) => void query(MESSAGE_SQL.retime, createdAt, scope.id, id),
     remove: (id) => void query(MESSAGE_SQL.remove, scope.id, id),
     childrenOf: (parentId) =>
       query<LinkRow>(MESSAGE_SQL.children, scope.id, parentId)

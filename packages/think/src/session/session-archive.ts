@@ -14,6 +14,7 @@ import { createConversation, type Conversation } from "./conversation";
 import { forkSession } from "./fork-session";
 import { createMessageStore, type MessageStore } from "./message-store";
 import { SearchIndex, type IndexedSessions } from "./search-index";
+import { checkRoom } from "./session-rules";
 import type { SessionStore } from "./session-store";
 import { invalidImport, parseDocument, type SessionDocument } from "./transfer/document";
 import { exportSession, type AttachmentReader } from "./transfer/export-session";
@@ -83,6 +84,7 @@ export class SessionArchive {
   /** Copies the path to a message into a new session and returns its id. */
   fork(id: string, messageId: string, name: string): string {
     const { sql, ids, sessions } = this.#options;
+    checkRoom(sessions);
     const path = this.open(id).tree.history(messageId);
     if (path.length === 0)
       throw new ThinkError(
@@ -98,6 +100,7 @@ export class SessionArchive {
   /** Ends a session and begins a new one that knows of it by a summary. Returns the new id. */
   split(id: string, summary: string, name: string): string {
     const { sql, ids, sessions } = this.#options;
+    checkRoom(sessions);
     const [newId, before] = [ids.next(), sessions.get(id)];
     const parent = { parentSessionId: id, model: before?.model ?? null, source: before?.source ?? null };
     sql.transaction(() => {
@@ -136,6 +139,7 @@ export class SessionArchive {
   /** Stores a document as a new session and returns its id. */
   async import(input: unknown): Promise<string> {
     const { sql, ids, sessions, compactions, context } = this.#options;
+    checkRoom(sessions);
     const document = parseDocument(input);
     checkMessages(document);
     await this.#importFiles(document);

@@ -13,8 +13,11 @@ export function checkSessionName(name: unknown): string {
   );
 }
 
-/** Throws when there are as many sessions as there can be. `remedy` names the call that deletes one. */
-export function checkRoom(sessions: Pick<SessionStore, "list">, remedy: string): void {
+/** Throws when there are as many sessions as there can be. `remedy` names what deletes one. */
+export function checkRoom(
+  sessions: Pick<SessionStore, "list">,
+  remedy = "the call that deletes a session"
+): void {
   if (sessions.list().length < SESSION_LIMITS.sessions) return;
   throw new ThinkError(
     `There are ${SESSION_LIMITS.sessions} sessions, which is the most there can be. Delete some with ${remedy}.`,
