@@ -215,9 +215,7 @@ export class ToolParent extends Think {
   ): Promise<void> {
     const lab = callers.get(this.name) ?? openCaller(this.name);
     const agent: Pick<ToolChild, "chat"> =
-      kind === "child"
-        ? ((await this.subAgent(ToolChild, name)) as unknown as ToolChild)
-        : (this.env.ToolChild.getByName(name) as unknown as ToolChild);
+      kind === "child" ? await this.subAgent(ToolChild, name) : this.env.ToolChild.getByName(name);
     const callback = members === "all" ? new Caller(lab) : new Listener(lab);
     try {
       await agent.chat("Hi", callback as StreamCallback);
