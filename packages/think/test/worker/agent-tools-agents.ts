@@ -249,6 +249,16 @@ export class ToolParent extends Think {
     return copy(await Promise.all(results));
   }
 
+  /** Runs a child without waiting for it, or without showing what it says. */
+  async delegateQuietly(runId: string, how: "detached" | "terminal"): Promise<string> {
+    const options = { input: "Go", runId };
+    const { status } =
+      how === "detached"
+        ? await this.runAgentTool(ToolChild, { ...options, detached: true })
+        : await this.runAgentTool(ToolChild, { ...options, eventDelivery: "terminal" });
+    return status;
+  }
+
   /** Makes a child that does nothing. */
   async makeChild(name: string, kind: "ToolChild" | "PlainChild"): Promise<void> {
     if (kind === "ToolChild") await (await this.subAgent(ToolChild, name)).getMessages();
