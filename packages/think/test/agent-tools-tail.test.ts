@@ -23,9 +23,7 @@ function openReader(child: Child, afterSequence = -1) {
   const cancel = { now: () => {} };
   void runInAgent(child.stub(), async (agent) => {
     const stream = await agent.tailAgentToolRun(child.runId, { afterSequence });
-    const reader = stream
-      .pipeThrough(new TextDecoderStream() as never)
-      .getReader() as ReadableStreamDefaultReader<string>;
+    const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
     let isCancelled = false;
     cancel.now = () => (isCancelled = true);
     for (;;) {
@@ -258,6 +256,20 @@ describe("a run whose isolate died", () => {
     await vi.waitFor(() => expect(child.model.calls[1]?.status).toBe("aborted"), patient);
     expect(await child.inspect()).toMatchObject({ status: "aborted", error: "enough" });
     await vi.waitFor(async () => expect(await child.kept()).toBe(0), patient);
+  });
+
+  it("before its turn came is begun anew, after what was interrupted, with its own question", async () => {
+    const held = gate();
+    const child = newChild([[text("Half"), held, hang()], "way", "Two."]);
+    await child.start("1", "one");
+    await held.reached;
+    await child.start({ number: 2 }, "two");
+    await crash(child.stub());
+    const lines = await child.tail(undefined, "two");
+    expect(textOf(lines)).toBe("Two.");
+    expect(await child.inspect("one")).toMatchObject({ status: "completed", summary: "Half\nway" });
+    expect(await child.inspect("two")).toMatchObject({ status: "completed", summary: "Two." });
+    expect(JSON.stringify(child.model.calls[2]?.prompt)).toContain("number");
   });
 
   it("§7.5: with recovery off is an error, although half an answer exists", async () => {

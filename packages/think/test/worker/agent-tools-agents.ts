@@ -215,9 +215,7 @@ export class ToolParent extends Think {
   ): Promise<void> {
     const lab = callers.get(this.name) ?? openCaller(this.name);
     const agent: Pick<ToolChild, "chat"> =
-      kind === "child"
-        ? ((await this.subAgent(ToolChild, name)) as unknown as ToolChild)
-        : (this.env.ToolChild.getByName(name) as unknown as ToolChild);
+      kind === "child" ? await this.subAgent(ToolChild, name) : this.env.ToolChild.getByName(name);
     const callback = members === "all" ? new Caller(lab) : new Listener(lab);
     try {
       await agent.chat("Hi", callback as StreamCallback);
@@ -249,6 +247,16 @@ export class ToolParent extends Think {
   > {
     const results = runs.map((runId) => this.runAgentTool(CLASSES[kind] as never, { input: "Go", runId }));
     return copy(await Promise.all(results));
+  }
+
+  /** Runs a child without waiting for it, or without showing what it says. */
+  async delegateQuietly(runId: string, how: "detached" | "terminal"): Promise<string> {
+    const options = { input: "Go", runId };
+    const { status } =
+      how === "detached"
+        ? await this.runAgentTool(ToolChild, { ...options, detached: true })
+        : await this.runAgentTool(ToolChild, { ...options, eventDelivery: "terminal" });
+    return status;
   }
 
   /** Makes a child that does nothing. */
