@@ -25,6 +25,9 @@ export function composeChildRuns(
       get isOn() {
         return recovery().isOn;
       },
+      get isPending() {
+        return recovery().isPending;
+      },
       incidentOf: (ownerId) => recovery().incidentOf(ownerId)
     }
   });

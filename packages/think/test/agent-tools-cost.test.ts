@@ -43,7 +43,6 @@ describe("rows", () => {
       runInAgent(stub(), (agent) => agent.makeChild(`plain-${crypto.randomUUID()}`, "PlainChild"))
     );
     const all = await countAllRows(stub(), () => client.chat("Why?").done);
-    console.log("ROWS", base.totalWritten, all.totalWritten, all.kvWrites, all.alarmWrites);
     expect(beyond(base, all)).toBeLessThanOrEqual(40);
   });
 });

@@ -260,6 +260,20 @@ describe("a run whose isolate died", () => {
     await vi.waitFor(async () => expect(await child.kept()).toBe(0), patient);
   });
 
+  it("before its turn came is begun anew, after what was interrupted, with its own question", async () => {
+    const held = gate();
+    const child = newChild([[text("Half"), held, hang()], "way", "Two."]);
+    await child.start("1", "one");
+    await held.reached;
+    await child.start({ number: 2 }, "two");
+    await crash(child.stub());
+    const lines = await child.tail(undefined, "two");
+    expect(textOf(lines)).toBe("Two.");
+    expect(await child.inspect("one")).toMatchObject({ status: "completed", summary: "Half\nway" });
+    expect(await child.inspect("two")).toMatchObject({ status: "completed", summary: "Two." });
+    expect(JSON.stringify(child.model.calls[2]?.prompt)).toContain("number");
+  });
+
   it("§7.5: with recovery off is an error, although half an answer exists", async () => {
     const held = gate();
     const child = newChild([[text("Half"), held, hang()], "never"], { chatRecovery: false });

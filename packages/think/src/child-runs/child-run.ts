@@ -44,6 +44,8 @@ export interface ChildRun {
   readonly status: ChildRunStatus;
   readonly requestId: string | null;
   readonly streamId: string | null;
+  /** What the parent asked for, as JSON, until the run has a turn. */
+  readonly inputJson: string | null;
   /** The message that asks for the run. */
   readonly inputId: string | null;
   /** The place of the first chunk of the stream `streamId`. */

@@ -50,6 +50,8 @@ export interface ChildRunsParts {
   readonly generation: () => number;
   readonly recovery: {
     readonly isOn: boolean;
+    /** Whether an interrupted turn waits to be carried on. */
+    readonly isPending: boolean;
     /** The incident of an owner's turn. */
     incidentOf(ownerId: string): Incident | undefined;
   };
@@ -91,7 +93,7 @@ export class ChildRuns {
     const startedAt = clock.now();
     const controller = new AbortController();
     const run = { runId, requestId: ids.next(), generation: generation(), controller };
-    store.insert(runId, run.requestId, startedAt);
+    store.insert({ ...run, inputJson: storedInput(input), now: startedAt });
     this.#live.add(run);
     const stop = () => void this.cancel(runId, signal?.reason);
     signal?.addEventListener("abort", stop, { once: true });
@@ -204,6 +206,11 @@ export class ChildRuns {
     const { runId, streamId } = run;
     if (this.#live.get(runId)) return;
     const { stream, recovery, settleOrphan } = this.#parts;
+    if (run.status === "starting" && run.inputJson !== null && recovery.isOn) {
+      // What was interrupted goes first: a new question would make it obsolete.
+      if (!recovery.isPending && stream.active === null) this.#begin(run);
+      return;
+    }
     const isStranded = !recovery.isOn && !stream.isLive && stream.active?.id === streamId;
     if (isStranded) settleOrphan();
     const { record } = stream;
@@ -218,6 +225,15 @@ export class ChildRuns {
       isAnswered: run.status === "running" && this.#answers(runId).length > 0
     });
     if (end) await this.#settlement.end(runId, end);
+  }
+
+  /** The isolate died before the run had a turn: it has one now. */
+  #begin({ runId, requestId, inputJson }: ChildRun): void {
+    const { generation, ids } = this.#parts;
+    const controller = new AbortController();
+    const run = { runId, requestId: requestId ?? ids.next(), generation: generation(), controller };
+    this.#live.add(run);
+    void this.#run(run, parseOutput(inputJson));
   }
 
   #answers(runId: string): UIMessage[] {
@@ -248,6 +264,16 @@ export class ChildRuns {
       console.warn(`[Think] The run ${runId} is shown without output: ${errorText(error)}`);
       return undefined;
     }
+  }
+}
+
+/** What cannot be stored is not: then a run that an eviction takes before its turn is lost. */
+function storedInput(input: unknown): string | null {
+  try {
+    const json: unknown = JSON.stringify(input);
+    return typeof json === "string" && json.length <= CHILD_RUN_LIMITS.inputChars ? json : null;
+  } catch {
+    return null;
   }
 }
 

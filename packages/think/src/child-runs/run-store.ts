@@ -20,6 +20,7 @@ const CREATE = `CREATE TABLE IF NOT EXISTS ${TABLE} (
   error_message TEXT,
   started_at INTEGER NOT NULL,
   completed_at INTEGER,
+  input_json TEXT,
   input_id TEXT,
   first_sequence INTEGER NOT NULL DEFAULT 0,
   is_archived INTEGER NOT NULL DEFAULT 0
@@ -28,6 +29,7 @@ const CREATE = `CREATE TABLE IF NOT EXISTS ${TABLE} (
 /** Columns that tables of the published package lack; the first one only its oldest. */
 const ADDED = [
   ["output_json", "TEXT"],
+  ["input_json", "TEXT"],
   ["input_id", "TEXT"],
   ["first_sequence", "INTEGER NOT NULL DEFAULT 0"],
   // Its streams are gone: what they said is in the messages.
@@ -66,13 +68,16 @@ export class RunStore {
     return this.#select("WHERE stream_id IS NOT NULL AND is_archived = 0");
   }
 
-  insert(runId: string, requestId: string, now: number): void {
+  insert(run: {
+    readonly runId: string;
+    readonly requestId: string;
+    readonly inputJson: string | null;
+    readonly now: number;
+  }): void {
     this.#upgrade();
     this.#table.exec(
-      `INSERT INTO ${TABLE} (run_id, request_id, status, started_at) VALUES (?, ?, 'starting', ?)`,
-      runId,
-      requestId,
-      now
+      `INSERT INTO ${TABLE} (run_id, request_id, status, input_json, started_at) VALUES (?, ?, 'starting', ?, ?)`,
+      ...[run.runId, run.requestId, run.inputJson, run.now]
     );
   }
 
@@ -84,7 +89,7 @@ export class RunStore {
   ): void {
     this.#upgrade();
     this.#table.exec(
-      `UPDATE ${TABLE} SET status = 'running', request_id = ?, stream_id = ?, first_sequence = ?, is_archived = 0,
+      `UPDATE ${TABLE} SET status = 'running', request_id = ?, stream_id = ?, first_sequence = ?, is_archived = 0, input_json = NULL,
          input_id = coalesce(input_id, ?) WHERE run_id = ? AND completed_at IS NULL`,
       turn.requestId,
       turn.streamId,
@@ -135,6 +140,7 @@ interface RunRow extends SqlRow {
   error_message: string | null;
   started_at: number;
   completed_at: number | null;
+  input_json: string | null;
   input_id: string | null;
   first_sequence: number;
   is_archived: number;
@@ -146,6 +152,7 @@ function toRun(row: RunRow): ChildRun {
     status: row.status as ChildRunStatus,
     requestId: row.request_id,
     streamId: row.stream_id,
+    inputJson: row.input_json,
     inputId: row.input_id,
     firstSequence: row.first_sequence,
     isArchived: row.is_archived === 1,

@@ -5,6 +5,9 @@ export const CHILD_RUN_LIMITS = {
   /** Longest run id, in UTF-16 code units; the parents of the Agents SDK use some 40. */
   runIdChars: 500,
 
+  /** Largest input that is kept until the run has its turn, in UTF-16 code units of its JSON: it shares a row with the rest. */
+  inputChars: 500_000,
+
   /** Largest stored output of a run, in UTF-16 code units of its JSON: child and parent each keep it in one row. */
   outputChars: 500_000,
 
