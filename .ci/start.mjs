@@ -1,21 +1,26 @@
-// `npm start`, after the install: builds the package if it is stale, serves the assistant, prints its address.
+// `npm start`, after the install: builds the package if it is stale, serves an example, prints its address. The example is the assistant, or
+// the one that is named: `npm start -- agents-as-tools`.
 // Invariant: whatever ends this process (Ctrl-C, a kill, the server's own end) also ends the server's whole group.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { ensureBuilt } from "./lib/build.mjs";
 import { answeringAddress } from "./lib/address.mjs";
-import { assistant, bin } from "./lib/paths.mjs";
+import { chosenExample } from "./lib/examples.mjs";
+import { bin } from "./lib/paths.mjs";
 import { portProblem } from "./lib/port.mjs";
 import { endGroup, exitOnSignals, exitWithParent, toolEnvironment } from "./lib/run.mjs";
 
 const startLimitMs = 120_000;
 
-/** @returns {import("node:child_process").ChildProcess & { stdout: import("node:stream").Readable, stderr: import("node:stream").Readable }} */
-function startServer() {
+/**
+ * @param {string} example The example's folder.
+ * @returns {import("node:child_process").ChildProcess & { stdout: import("node:stream").Readable, stderr: import("node:stream").Readable }}
+ */
+function startServer(example) {
   const port = process.env.PORT;
   const args = port === undefined || port === "" ? [] : ["--port", port, "--strictPort"];
-  const child = spawn(bin("vite", assistant), args, {
-    cwd: assistant,
+  const child = spawn(bin("vite", example), args, {
+    cwd: example,
     env: { ...toolEnvironment(), FORCE_COLOR: "0" },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true
@@ -29,9 +34,10 @@ async function main() {
   exitWithParent();
   const problem = await portProblem(process.env.PORT);
   if (problem !== undefined) throw new Error(problem);
-  if (!existsSync(bin("vite", assistant))) {
+  const { name, folder } = chosenExample(process.argv[2]);
+  if (!existsSync(bin("vite", folder))) {
     throw new Error(
-      "The assistant in examples/assistant is not installed: delete node_modules and run `npm start` again."
+      `The example in examples/${name} is not installed: delete node_modules and run \`npm start\` again.`
     );
   }
   const built = await ensureBuilt();
@@ -39,12 +45,12 @@ async function main() {
     throw new Error(
       `${built.output}\nThe package could not be built: fix the error above and run \`npm start\` again.`
     );
-  const server = startServer();
+  const server = startServer(folder);
   server.stderr.pipe(process.stderr);
   server.stdout.pipe(process.stdout);
   server.on("exit", (code) => {
     console.error(
-      "The server of the assistant has ended: see the lines above; with PORT=8080 npm start it uses another port."
+      `The server of ${name} has ended: see the lines above; with PORT=8080 npm start it uses another port.`
     );
     process.exit(code === 0 ? 0 : 1);
   });

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { findAddress } from "./address.mjs";
+import { chosenExample } from "./examples.mjs";
 import { mapPositions } from "./docs-project.mjs";
 import { filesBelow, fingerprint } from "./fingerprint.mjs";
 import { lineDiff } from "./line-diff.mjs";
@@ -172,5 +173,17 @@ describe("the test projects", () => {
   it("must be listed and named", () => {
     expect(() => projectNames("projects: []", () => "")).toThrow("lists no project");
     expect(() => projectNames('["a/vitest.config.ts"]', () => "")).toThrow("no name");
+  });
+});
+
+describe("the example that npm start serves", () => {
+  it("is the assistant unless another one is named", () => {
+    expect(chosenExample(undefined).name).toBe("assistant");
+    expect(chosenExample("agents-as-tools").folder).toMatch(/examples.agents-as-tools$/);
+  });
+
+  it("is one that exists", () => {
+    for (const name of ["nothing", "..", "__proto__"])
+      expect(() => chosenExample(name)).toThrow('use "agents-as-tools" or "assistant"');
   });
 });

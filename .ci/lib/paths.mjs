@@ -11,9 +11,6 @@ export const cache = path.join(root, "node_modules", ".cache", "think");
 /** The folder of the published package. */
 export const think = path.join(root, "packages", "think");
 
-/** The example that `npm start` serves. */
-export const assistant = path.join(root, "examples", "assistant");
-
 /**
  * A path below the root folder.
  *

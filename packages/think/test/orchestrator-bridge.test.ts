@@ -282,6 +282,31 @@ describe("time and number", () => {
   });
 });
 
+describe("as an agent tool", () => {
+  it("a child uses the bridge, and the signal of the parent's run stops its call in the parent", async () => {
+    const state = { started: false, stopped: false };
+    const family = newFamily(
+      [toolCall("read", { path: "/a.txt" }), toolCall("slow", { said: "x" }), "never"],
+      (parent) => ({
+        workspace: { files: () => parent.workspace },
+        tools: {
+          slow: text((_, signal) => {
+            state.started = true;
+            return untilStopped(state, signal);
+          })
+        }
+      })
+    );
+    await family.write("/a.txt", "the content");
+    await family.stub().startRun(family.helper);
+    await vi.waitUntil(() => state.started);
+    expect(told(family.model, 1)).toContain("the content");
+    await family.stub().stopRun();
+    await vi.waitUntil(() => state.stopped);
+    await vi.waitFor(async () => expect(await family.stub().runStatus()).toBe("aborted"));
+  });
+});
+
 describe("evictions", () => {
   it("between two calls are not noticed: of the parent, of both", async () => {
     const family = newFamily(

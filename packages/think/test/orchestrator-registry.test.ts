@@ -3,6 +3,7 @@
  * invariants 8 and 9).
  */
 import { exports } from "cloudflare:workers";
+import { AgentRegistry } from "@cloudflare/think/orchestrator";
 import { connectChat, crash, evict, evictAll, runInAgent, scriptedModel } from "@cloudflare/think/testing";
 import { describe, expect, it, vi } from "vitest";
 import { newFamily } from "./orchestrator-support";
@@ -136,6 +137,22 @@ describe("a client that wants to reach a child", () => {
     }
     const made = await runInAgent(stub(), (agent) => agent.dynamicAgents.list().map((child) => child.name));
     expect(made).toEqual([known]);
+  });
+
+  it("reaches the agent-tool runs of this parent as long as they are retained, unless that is switched off", async () => {
+    const { parent, helper, stub } = newFamily(["done", "asked"]);
+    await stub().startRun(helper);
+    await vi.waitFor(async () => expect(await stub().runStatus()).toBe("completed"));
+    const client = await connectChat(exports.default, address(parent, helper));
+    expect((await client.chat("And?").done).text).toBe("asked");
+    await runInAgent(stub(), async (agent) => {
+      const child = { className: "Helper", name: helper };
+      expect(new AgentRegistry(agent, { agentToolRuns: false }).admits(child)).toBe(false);
+      await agent.clearAgentToolRuns();
+      expect(agent.registry.admits(child)).toBe(false);
+    });
+    const again = await connectChat(exports.default, address(parent, helper));
+    expect((await again.closed).code).toBe(4404);
   });
 
   it("is cut off when the child is deleted, and cannot bring it back", async () => {

@@ -38,11 +38,13 @@ export interface RegisterOptions {
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
+/** What may change of a child's record. */
 export type AgentChanges = Partial<Pick<AgentRecord, "title" | "status" | "messageCount" | "metadata">>;
 
 /** A class of children, or its name. */
 type ClassOrName = { readonly name: string } | string;
 
+/** The children of an agent, in its SQLite, and the gate for clients. Keep one in a field: `new AgentRegistry(this)`. */
 export class AgentRegistry {
   readonly #agent: RegistryAgent;
   readonly #store: RegistryStore;

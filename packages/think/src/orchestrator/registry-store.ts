@@ -18,9 +18,11 @@ export interface AgentRecord {
   readonly updatedAt: number;
 }
 
+/** Which children, and how many. */
 export interface ListOptions {
   /** Only children of this class. */
   readonly className?: string;
+  /** Only children with this status. */
   readonly status?: AgentStatus;
   /** Most records. Default: 100; at most 1000. */
   readonly limit?: number;

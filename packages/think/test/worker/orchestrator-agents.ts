@@ -39,6 +39,8 @@ export class Orchestrator extends Think<Cloudflare.Env> {
   override chatRecovery = false;
   readonly registry = new AgentRegistry(this);
   #bridge: ToolBridge | undefined;
+  #stop: AbortController | undefined;
+  #runStatus = "running";
 
   override getModel(): LanguageModel {
     return setups.get(this.name)?.model ?? super.getModel();
@@ -104,6 +106,23 @@ export class Orchestrator extends Think<Cloudflare.Env> {
 
   async removeHelper(name: string): Promise<boolean> {
     return this.registry.delete(Helper, name);
+  }
+
+  /** Runs a helper as an agent tool under its name, until it ends or `stopRun` is called. */
+  async startRun(runId: string): Promise<void> {
+    this.#stop = new AbortController();
+    const { signal } = this.#stop;
+    void this.runAgentTool(Helper, { input: "Go on.", runId, signal }).then(
+      ({ status }) => void (this.#runStatus = status)
+    );
+  }
+
+  async stopRun(): Promise<void> {
+    this.#stop?.abort();
+  }
+
+  async runStatus(): Promise<string> {
+    return this.#runStatus;
   }
 
   async abortHelper(helper: string): Promise<void> {
