@@ -8,6 +8,7 @@ import { defineConfig } from "vitest/config";
  * - workers: everything that touches a Durable Object, in workerd, on the current AI SDK major
  * - workers-ai6: the same files on the previous AI SDK major
  * - clients: the stock chat client, current and old, against a real server
+ * - kill: a long turn whose runtime is killed, on a real server
  * - browser: the assistant in a real Chromium
  */
 export default defineConfig({
@@ -17,6 +18,7 @@ export default defineConfig({
       "packages/think/vitest.workers.config.ts",
       "packages/think-ai6/vitest.config.ts",
       "packages/client-tests/vitest.config.ts",
+      "packages/kill-tests/vitest.config.ts",
       "examples/assistant/vitest.config.ts"
     ]
   }

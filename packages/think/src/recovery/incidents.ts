@@ -187,6 +187,11 @@ export class Incidents {
     return store.recovering(clock.now()) !== null;
   }
 
+  /** Whether an attempt may be planned; asked at every wake, so it must not cost more than a look. */
+  get hasPlans(): boolean {
+    return this.#parts.store.hasFlag;
+  }
+
   clearRecovering(): void {
     const { store, clock, broadcast } = this.#parts;
     const flag = store.recovering(clock.now());

@@ -204,6 +204,7 @@ function platformOf(world: RecoveryWorld, life: number) {
         if (isAlive()) world.planned.push({ id, at, callback, payload: structuredClone(payload) });
         return id;
       },
+      rearm: async () => undefined,
       cancel: async (id: string) => void (world.planned = world.planned.filter((plan) => plan.id !== id))
     },
     setting: () => world.options.setting ?? {},
