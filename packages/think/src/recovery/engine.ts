@@ -61,7 +61,8 @@ export function advanceIncident(previous: Incident | null, evidence: Evidence, b
     progress: Math.max(previous?.progress ?? 0, progress),
     workBaseline,
     sessionId: evidence.sessionId,
-    ...(previous?.scheduleId === undefined ? {} : { scheduleId: previous.scheduleId })
+    ...(previous?.scheduleId === undefined ? {} : { scheduleId: previous.scheduleId }),
+    ...(previous?.plans === undefined ? {} : { plans: previous.plans })
   };
   const known = previous !== null && !waitingOnHuman;
   const hard = known ? hardBound({ work, now, lastProgressAt }, bounds) : null;
