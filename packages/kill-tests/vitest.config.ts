@@ -11,7 +11,7 @@ export default defineConfig({
   test: {
     name: "kill",
     environment: "node",
-    include: ["test/**/*.test.ts"],
+    include: [process.env.KILL_FORM === "long" ? "test/*.test.ts" : "test/kill.test.ts"],
     globalSetup: ["test/support/global-setup.ts"],
     // A kill and its recovery take a second or two; the long form has hundreds in one test.
     testTimeout: 1_800_000,

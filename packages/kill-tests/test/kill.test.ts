@@ -8,7 +8,8 @@
  */
 import { fakeClock } from "@cloudflare/think/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Arena, type Kill } from "./support/scenario";
+import type { Fault } from "../worker/fault-points";
+import { Arena } from "./support/scenario";
 import { startWrangler } from "./support/runtime";
 
 const IS_LONG = process.env.KILL_FORM === "long";
@@ -21,7 +22,7 @@ const { random } = fakeClock({ seed: SEED });
 const anyFrame = (from = 5, to = FRAMES) => ({ frames: from + Math.floor(random() * (to - from)) });
 
 /** Every write of a list as a place to stop at, once before it and once after it. */
-function placesOf(writes: readonly string[]): (Kill & { readonly write: string })[] {
+function placesOf(writes: readonly string[]): Fault[] {
   const counts = new Map<string, number>();
   return writes.flatMap((write) => {
     const ordinal = (counts.get(write) ?? 0) + 1;
@@ -31,7 +32,7 @@ function placesOf(writes: readonly string[]): (Kill & { readonly write: string }
 }
 
 /** In the short form: each kind of write once, and a few of the stored chunks. */
-function chosen(places: readonly (Kill & { readonly write: string; readonly ordinal: number })[]) {
+function chosen(places: readonly Fault[]) {
   if (IS_LONG) return places;
   const some = new Set([1, 2 + Math.floor(random() * 30), 33 + Math.floor(random() * 20)]);
   return places.filter(({ write, ordinal }) => (write === CHUNKS ? some.has(ordinal) : ordinal === 1));
@@ -58,7 +59,10 @@ describe("a turn of fifty steps whose runtime is killed", () => {
   });
 
   it("and once more before and after each write of its recovery", async () => {
-    for (const place of chosen(placesOf(writes.recovered))) await arena.survives([anyFrame(100, 200), place]);
+    const places = chosen(placesOf(writes.recovered));
+    const { kills } = arena;
+    for (const place of places) await arena.survives([anyFrame(100, 200), place]);
+    expect(arena.kills - kills).toBe(2 * places.length);
   });
 
   it("at random moments, once and several times in a row", async () => {
@@ -78,10 +82,4 @@ describe("a turn of fifty steps whose runtime is killed", () => {
       await users.close();
     }
   });
-
-  // The alarm comes after half a minute.
-  if (IS_LONG)
-    it("§3.1 while nobody watches is carried on by its alarm alone", async () => {
-      await arena.survivesAlone();
-    });
 });

@@ -74,7 +74,7 @@ export class FaultPoints {
 
 /** Tells the harness, which reads the runtime's output, and holds the thread until it is killed. */
 function halt(point: string): never {
-  console.log(`FAULT ${point}`);
+  console.error(`FAULT ${point}`);
   for (let spins = 0; ; spins += 1) if (spins < 0) throw new Error("unreachable");
 }
 

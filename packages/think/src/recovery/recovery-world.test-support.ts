@@ -2,21 +2,21 @@
  * A whole agent without the platform: real turns, stream, incidents and recovery over storage in memory, on a fake clock. `crash()` throws the
  * isolate away and wakes the next one on what is stored; whatever the dead one still does reaches nothing.
  */
-import type { UIMessage, UIMessageChunk } from "ai";
+import type { UIMessage } from "ai";
 import type { ModelStream } from "../loop/sdk";
-import type { Conversation } from "../session/conversation";
 import type { Clock, Ids } from "../shared/clock";
 import { ResumableStream } from "../stream/resumable-stream";
 import { ResumeDesk } from "../stream/resume-desk";
-import type { StreamRecord, StreamStore } from "../stream/stream-store";
+import type { StreamRecord } from "../stream/stream-store";
 import { openChatSink } from "../turn/chat-sink";
 import { settleOrphan as settleStream } from "../turn/settle-orphan";
 import type { Turn, TurnResult } from "../turn/turn";
 import { Turns } from "../turn/turns";
 import type { ChatRecoveryConfig } from "./config";
-import { IncidentStore, type KeyValue } from "./incident-store";
+import { IncidentStore } from "./incident-store";
 import { ContextOverflow, defaultContextOverflowClassifier } from "./overflow";
 import { Recovery } from "./recovery";
+import { conversationOf, keyValue, streamStore, whileAlive } from "./recovery-storage.test-support";
 import type { ChatRecoveryOptions, RecoveryCallback } from "./recovery-types";
 
 export interface Planned {
@@ -32,7 +32,7 @@ export interface WorldOptions {
   readonly clock: Clock & { readonly ids: Ids };
   readonly model: (turn: Turn) => ModelStream;
   readonly setting?: ChatRecoveryConfig;
-  readonly hook?: () => ChatRecoveryOptions;
+  readonly hook?: () => ChatRecoveryOptions | Promise<ChatRecoveryOptions>;
   readonly stallMs?: number;
   /** What a compaction after a context overflow does: whether the history got shorter. Default: no error is taken for an overflow. */
   readonly compact?: () => boolean;
@@ -152,64 +152,6 @@ export interface Isolate {
   readonly desk: ResumeDesk;
 }
 
-/** What a dead isolate writes is lost. */
-function whileAlive(world: RecoveryWorld, life: number): () => boolean {
-  return () => world.lives === life;
-}
-
-function keyValue(world: RecoveryWorld, life: number): KeyValue {
-  const isAlive = whileAlive(world, life);
-  return {
-    get: (key) => world.kv.get(key),
-    put: (key, value) => void (isAlive() && world.kv.set(key, structuredClone(value))),
-    delete: (key) => void (isAlive() && world.kv.delete(key)),
-    list: (prefix) => [...world.kv].filter(([key]) => key.startsWith(prefix))
-  };
-}
-
-function streamStore(world: RecoveryWorld, life: number): StreamStore {
-  const isAlive = whileAlive(world, life);
-  const rows = () => [...world.chunkRows.values()];
-  return {
-    load: () => world.record,
-    save: (record) => {
-      if (!isAlive()) return;
-      const failure = record.status === "error" ? world.failTerminal : undefined;
-      world.failTerminal = undefined;
-      if (failure) throw failure;
-      world.record = record;
-    },
-    writeRow: (streamId, index, body) => void (isAlive() && world.chunkRows.set(index, { streamId, body })),
-    chunks: (streamId) =>
-      rows().flatMap((row) => (row.streamId === streamId ? (JSON.parse(row.body) as UIMessageChunk[]) : [])),
-    countRows: (streamId) => rows().filter((row) => row.streamId === streamId).length,
-    clear: () => {
-      if (!isAlive()) return;
-      world.record = null;
-      world.chunkRows.clear();
-    }
-  };
-}
-
-function conversationOf(world: RecoveryWorld, life: number): Conversation {
-  const isAlive = whileAlive(world, life);
-  const { messages } = world;
-  // Only what turns and recovery use of it.
-  return {
-    messages,
-    upTo: () => messages,
-    get: (id: string) => messages.find((message) => message.id === id),
-    put: (message: UIMessage) => {
-      if (!isAlive()) return null;
-      const known = messages.findIndex(({ id }) => id === message.id);
-      const stored = structuredClone(message);
-      if (known === -1) messages.push(stored);
-      else messages[known] = stored;
-      return stored;
-    }
-  } as unknown as Conversation;
-}
-
 function openIsolate(world: RecoveryWorld): Isolate {
   const life = world.lives;
   const isAlive = whileAlive(world, life);
@@ -220,24 +162,7 @@ function openIsolate(world: RecoveryWorld): Isolate {
   const { ids } = world.clock;
   const stream = new ResumableStream({ store: streamStore(world, life), now: clock.now });
   const conversation = conversationOf(world, life);
-  const deliver = (frame: string, clients: readonly Client[]) => {
-    if (!isAlive()) return false;
-    const parsed = JSON.parse(frame) as Record<string, unknown>;
-    for (const { frames } of clients) frames.push(parsed);
-    return clients.length > 0;
-  };
-  const send = (id: string, frame: string) =>
-    deliver(
-      frame,
-      world.clients.filter((client) => client.id === id)
-    );
-  const broadcast = (frame: string, without: readonly string[] = []) => {
-    if (isAlive()) world.frames.push(JSON.parse(frame) as Record<string, unknown>);
-    deliver(
-      frame,
-      world.clients.filter(({ id }) => !without.includes(id))
-    );
-  };
+  const { send, broadcast } = socketsOf(world, life);
   const settleOrphan = () => void settleStream(stream, conversation);
   const desk = new ResumeDesk(stream, {
     ...{ send, settleOrphan, claim: () => ({ kind: "open" }) as const },
@@ -249,13 +174,7 @@ function openIsolate(world: RecoveryWorld): Isolate {
     remember: (turn: Turn) => recovery.remember(turn),
     ended: (outcome: Parameters<Recovery["ended"]>[0]) => recovery.ended(outcome)
   };
-  const { compact } = world.options;
-  const overflow = new ContextOverflow({
-    setting: () => (compact ? { reactive: true } : undefined),
-    classify: () => defaultContextOverflowClassifier,
-    compact: async () => ({ shortened: compact?.() ?? false }),
-    emit: (type, payload) => void (isAlive() && world.events.push({ type, payload }))
-  });
+  const overflow = overflowOf(world, life);
   const turns = new Turns({
     ...{ clock, ids, reportFailure: (error: unknown) => ({ text: String(error), error }) },
     ...{ responded: async () => undefined, idle: () => undefined, keepAlive: async () => () => undefined },
@@ -279,6 +198,43 @@ function openIsolate(world: RecoveryWorld): Isolate {
     waitUntilStable: () => turns.whenIdle().then(() => true)
   });
   return { turns, recovery, stream, desk };
+}
+
+/** Who is connected gets what is sent, while the isolate lives. */
+function socketsOf(world: RecoveryWorld, life: number) {
+  const isAlive = whileAlive(world, life);
+  const deliver = (frame: string, clients: readonly Client[]) => {
+    if (!isAlive()) return false;
+    const parsed = JSON.parse(frame) as Record<string, unknown>;
+    for (const { frames } of clients) frames.push(parsed);
+    return clients.length > 0;
+  };
+  const among = (isMeant: (id: string) => boolean) => world.clients.filter(({ id }) => isMeant(id));
+  return {
+    send: (id: string, frame: string) =>
+      deliver(
+        frame,
+        among((other) => other === id)
+      ),
+    broadcast(frame: string, without: readonly string[] = []) {
+      if (isAlive()) world.frames.push(JSON.parse(frame) as Record<string, unknown>);
+      deliver(
+        frame,
+        among((id) => !without.includes(id))
+      );
+    }
+  };
+}
+
+function overflowOf(world: RecoveryWorld, life: number): ContextOverflow {
+  const isAlive = whileAlive(world, life);
+  const { compact } = world.options;
+  return new ContextOverflow({
+    setting: () => (compact ? { reactive: true } : undefined),
+    classify: () => defaultContextOverflowClassifier,
+    compact: async () => ({ shortened: compact?.() ?? false }),
+    emit: (type, payload) => void (isAlive() && world.events.push({ type, payload }))
+  });
 }
 
 /** What recovery needs of the platform and of the author. */

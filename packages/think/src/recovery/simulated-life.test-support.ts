@@ -37,7 +37,9 @@ export interface Life {
 }
 
 /** Time that passes only when the driver says so. */
-function standingClock(random: () => number): Clock & { readonly ids: Ids; advance(ms: number): Promise<void> } {
+function standingClock(
+  random: () => number
+): Clock & { readonly ids: Ids; advance(ms: number): Promise<void> } {
   let now = 1_000_000;
   let ids = 0;
   const timers = new Set<{ readonly due: number; readonly callback: () => void }>();
@@ -69,121 +71,148 @@ async function settle(): Promise<void> {
 }
 
 export async function live(seed: number): Promise<Life> {
-  const random = seeded(seed);
-  const clock = standingClock(seeded(seed + 1));
-  const runs: Run[] = [];
-  const dropped = new Set<number>();
-  const events = new Map<string, number>();
-  let calls = 0;
-  let question = "u1";
-  let isCancelled = false;
-  let waiting: ((say: Say) => void) | undefined;
+  const simulation = new Simulation(seed);
+  await simulation.run();
+  return simulation;
+}
 
-  const settled = () =>
-    world.messages.flatMap(({ parts }) =>
-      parts.flatMap((part) => ("toolCallId" in part && part.state === "output-available" ? [part.toolCallId] : []))
-    );
+class Simulation implements Life {
+  readonly runs: Run[] = [];
+  readonly dropped = new Set<number>();
+  readonly events = new Map<string, number>();
+  readonly world: RecoveryWorld;
+  question = "u1";
+  isCancelled = false;
+  readonly #random: () => number;
+  readonly #clock: ReturnType<typeof standingClock>;
+  #calls = 0;
+  /** The model waits here for its next word. */
+  #waiting: ((say: Say) => void) | undefined;
+
+  constructor(seed: number) {
+    this.#random = seeded(seed);
+    this.#clock = standingClock(seeded(seed + 1));
+    this.world = new RecoveryWorld({
+      ...{ clock: this.#clock, model: () => this.#model(), stallMs: 60_000 },
+      compact: () => {
+        const isShorter = this.#random() < 0.8;
+        if (isShorter) this.dropped.add(this.#calls);
+        return isShorter;
+      }
+    });
+  }
+
+  get isOver(): boolean {
+    const { isolate, planned, record } = this.world;
+    return isolate.turns.size === 0 && planned.length === 0 && record?.status !== "streaming";
+  }
+
+  async run(): Promise<void> {
+    this.#ask();
+    await settle();
+    for (let event = 0; event < LONGEST && !this.isOver; event += 1) {
+      const [name, happen] = this.#next(event < WILD);
+      this.events.set(name, (this.events.get(name) ?? 0) + 1);
+      await happen();
+      await settle();
+      // The platform does not wait for one schedule before it does something else.
+      void this.world.fire();
+      await settle();
+    }
+  }
+
+  /** What happens next; when the wild time is over, only what brings the life to its end. */
+  #next(isWild: boolean): readonly [string, () => void | Promise<void>] {
+    const { world } = this;
+    const happenings: readonly (readonly [string, number, () => void | Promise<void>])[] = [
+      ["go", 0.62, () => this.#say("go")],
+      ["time", 0.1, () => this.#clock.advance([1_000, 31_000, 61_000][Math.floor(this.#random() * 3)] ?? 0)],
+      ["crash", 0.07, () => this.#dies(() => world.crash())],
+      ["crash twice", 0.03, () => this.#dies(() => world.crashTwice(Math.floor(this.#random() * 4)))],
+      ["stall", 0.03, () => this.#say("stall")],
+      ["overflow", 0.02, () => this.#say("overflow")],
+      ["reconnect", 0.1, () => void world.connect()],
+      ["cancel", 0.01, () => this.#cancel()],
+      ["clear", 0.02, () => this.#dies(() => this.#clear())]
+    ];
+    let luck = this.#random() * (isWild ? 1 : 0.72);
+    const [name, , happen] = happenings.find(([, chance]) => (luck -= chance) < 0) ?? [];
+    return name !== undefined && happen ? [name, happen] : ["go", () => this.#say("go")];
+  }
+
+  #say(word: Say): void {
+    const answer = this.#waiting;
+    this.#waiting = undefined;
+    answer?.(word);
+  }
+
+  /** Nobody listens to the model any more. */
+  #dies(how: () => void | Promise<void>): void | Promise<void> {
+    this.#waiting = undefined;
+    return how();
+  }
+
+  #ask(): void {
+    void this.world.ask(this.question).catch(() => undefined);
+  }
+
+  #cancel(): void {
+    const { turns, stream } = this.world.isolate;
+    if (!stream.isLive || !stream.record) return;
+    this.isCancelled = true;
+    turns.cancel(stream.record.requestId);
+  }
+
+  #clear(): void {
+    this.world.clear();
+    this.question = `u${Number(this.question.slice(1)) + 1}`;
+    this.isCancelled = false;
+    this.#ask();
+  }
 
   /** Does the steps that nobody has done, one tool each, and then says that it is done. */
-  const model = (): ModelStream => {
-    const call = (calls += 1);
-    const asked = question;
-    const done = new Set(settled());
+  #model(): ModelStream {
+    const call = (this.#calls += 1);
+    const { question } = this;
+    const done = new Set(settledCalls(this.world));
     const chunks = new ReadableStream<UIMessageChunk>({
-      async start(controller) {
-        const next = () => new Promise<Say>((resolve) => (waiting = resolve));
+      start: async (controller) => {
         controller.enqueue({ type: "start" });
         for (let step = 0; step < STEPS; step += 1) {
-          const toolCallId = `${asked}-step-${step}`;
+          const toolCallId = `${question}-step-${step}`;
           if (done.has(toolCallId)) continue;
-          for (const part of ["input", "output"] as const) {
-            const say = await next();
-            if (say === "stall") return;
-            if (say === "overflow") {
-              controller.enqueue({ type: "error", errorText: "prompt is too long" });
-              return controller.close();
-            }
-            if (part === "input")
-              controller.enqueue({ type: "tool-input-available", toolCallId, toolName: "work", input: {} });
-            else {
-              runs.push({ question: asked, step, call });
-              controller.enqueue({ type: "tool-output-available", toolCallId, output: step });
-            }
-          }
+          if (!(await this.#mayGoOn(controller))) return;
+          controller.enqueue({ type: "tool-input-available", toolCallId, toolName: "work", input: {} });
+          if (!(await this.#mayGoOn(controller))) return;
+          this.runs.push({ question, step, call });
+          controller.enqueue({ type: "tool-output-available", toolCallId, output: step });
         }
-        if ((await next()) === "stall") return;
+        if (!(await this.#mayGoOn(controller))) return;
         controller.enqueue({ type: "text-start", id: "t" });
         controller.enqueue({ type: "text-delta", id: "t", delta: "done" });
         controller.close();
       }
     });
     return { chunks, failure: () => undefined };
-  };
-
-  const world: RecoveryWorld = new RecoveryWorld({
-    ...{ clock, model, stallMs: 60_000 },
-    compact: () => {
-      const isShorter = random() < 0.8;
-      if (isShorter) dropped.add(calls);
-      return isShorter;
-    }
-  });
-
-  const say = (word: Say) => {
-    const answer = waiting;
-    waiting = undefined;
-    answer?.(word);
-  };
-  const ask = () => void world.ask(question).catch(() => undefined);
-  const happenings: readonly (readonly [string, number, () => void | Promise<void>])[] = [
-    ["go", 0.62, () => say("go")],
-    ["time", 0.1, () => clock.advance([1_000, 31_000, 61_000][Math.floor(random() * 3)] ?? 0)],
-    ["crash", 0.07, () => ((waiting = undefined), world.crash())],
-    ["crash twice", 0.03, () => ((waiting = undefined), world.crashTwice(Math.floor(random() * 4)))],
-    ["stall", 0.03, () => say("stall")],
-    ["overflow", 0.02, () => say("overflow")],
-    ["reconnect", 0.1, () => void world.connect()],
-    [
-      "cancel",
-      0.01,
-      () => {
-        const { turns, stream } = world.isolate;
-        if (!stream.isLive || !stream.record) return;
-        isCancelled = true;
-        turns.cancel(stream.record.requestId);
-      }
-    ],
-    [
-      "clear",
-      0.02,
-      () => {
-        waiting = undefined;
-        world.clear();
-        question = `u${Number(question.slice(1)) + 1}`;
-        isCancelled = false;
-        ask();
-      }
-    ]
-  ];
-
-  const isOver = () =>
-    world.isolate.turns.size === 0 && world.planned.length === 0 && world.record?.status !== "streaming";
-
-  ask();
-  await settle();
-  let event = 0;
-  for (; event < LONGEST && !isOver(); event += 1) {
-    const isWild = event < WILD;
-    let luck = isWild ? random() : random() * 0.72;
-    const [name, , happen] = happenings.find(([, chance]) => (luck -= chance) < 0) ?? happenings[0] ?? [];
-    events.set(name ?? "", (events.get(name ?? "") ?? 0) + 1);
-    await happen?.();
-    await settle();
-    // The platform does not wait for one schedule before it does something else.
-    void world.fire();
-    await settle();
   }
-  return { world, runs, dropped, question, isCancelled, isOver: isOver(), events };
+
+  async #mayGoOn(controller: ReadableStreamDefaultController<UIMessageChunk>): Promise<boolean> {
+    const say = await new Promise<Say>((resolve) => (this.#waiting = resolve));
+    if (say === "overflow") {
+      controller.enqueue({ type: "error", errorText: "prompt is too long" });
+      controller.close();
+    }
+    return say === "go";
+  }
+}
+
+/** The ids of the calls that have a result. */
+export function settledCalls({ messages }: RecoveryWorld): string[] {
+  return messages.flatMap(({ parts }) =>
+    parts.flatMap((part) =>
+      "toolCallId" in part && part.state === "output-available" ? [part.toolCallId] : []
+    )
+  );
 }
 
 /** A small generator of random numbers in [0, 1). */

@@ -8,7 +8,7 @@ import { describe, expect, it } from "vitest";
 import type { ModelStream } from "../loop/sdk";
 import { fakeClock } from "../testing/fake-clock";
 import { RecoveryWorld } from "./recovery-world.test-support";
-import { live, STEPS, type Life } from "./simulated-life.test-support";
+import { live, settledCalls, STEPS, type Life } from "./simulated-life.test-support";
 
 const LIVES = Number(process.env.RECOVERY_LIVES ?? 6_000);
 
@@ -18,14 +18,16 @@ function check({ world, runs, dropped, question, isCancelled, isOver }: Life): v
   const isDone = last?.parts.some((part) => part.type === "text" && part.text === "done") ?? false;
   const isFailed = world.record?.status === "error";
   // It ends as asked, visibly failed, or stopped by the user.
-  expect({ isDone, isFailed, isCancelled }).not.toEqual({ isDone: false, isFailed: false, isCancelled: false });
+  expect({ isDone, isFailed, isCancelled }).not.toEqual({
+    isDone: false,
+    isFailed: false,
+    isCancelled: false
+  });
   // No settled step ran twice, except where an overflow dropped the whole attempt.
   const own = runs.filter((run) => run.question === question && !dropped.has(run.call));
   expect(new Set(own.map(({ step }) => step)).size).toBe(own.length);
   // Nothing that was settled is lost, and nothing of a conversation that was cleared comes back.
-  const settled = world.messages.flatMap(({ parts }) =>
-    parts.flatMap((part) => ("toolCallId" in part && part.state === "output-available" ? [part.toolCallId] : []))
-  );
+  const settled = settledCalls(world);
   expect(settled).toEqual(own.map(({ step }) => `${question}-step-${step}`));
   if (isDone) expect(settled).toHaveLength(STEPS);
   expect(world.messages.filter(({ role }) => role === "user").map(({ id }) => id)).toEqual([question]);
@@ -111,4 +113,22 @@ describe("§3.10 an attempt that throws", () => {
     expect(world.incidents).toMatchObject([{ status: "exhausted", reason: "recovery_error" }]);
     expect(told).toEqual(["recovery_error", "recovery_error"]);
   });
+});
+
+it("§3.7 an author's hook that takes longer than its time is not waited for: the incident fails, and the detection is repeated later", async () => {
+  const clock = fakeClock();
+  const chunks = () => new ReadableStream<UIMessageChunk>();
+  const hook = () => new Promise<never>(() => undefined);
+  const world = new RecoveryWorld({
+    clock,
+    hook,
+    model: () => ({ chunks: chunks(), failure: () => undefined })
+  });
+  void world.ask("u1");
+  await new Promise((resolve) => setImmediate(resolve));
+  const woken = world.crash();
+  await clock.advance(10_000);
+  await woken;
+  expect(world.incidents).toMatchObject([{ status: "failed", reason: expect.stringContaining("10000 ms") }]);
+  expect(world.planned).toMatchObject([{ callback: "_chatRecoveryDetect", at: clock.now() + 60_000 }]);
 });
