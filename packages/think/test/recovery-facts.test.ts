@@ -152,6 +152,18 @@ describe("One schedule at rest: none", () => {
   });
 });
 
+it("§2.1 a setting that onStart() makes comes too late, and the base class tells the author so", async () => {
+  const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
+  const tooLate = () => warn.mock.calls.filter(([said]) => String(said).includes("chatRecovery"));
+  const lab = newLab([], { chatRecovery: false, atStart: (agent) => void (agent.lab.chatRecovery = true) });
+  await lab.stub().getMessages();
+  expect(tooLate()).toHaveLength(1);
+  const fine = newLab([], { chatRecovery: { maxAttempts: 3 }, atStart: () => undefined });
+  await fine.stub().getMessages();
+  expect(tooLate()).toHaveLength(1);
+  warn.mockRestore();
+});
+
 describe("§3.3 the snapshot", () => {
   it("of a row that cannot be read is as good as none: the turn is recovered with what is known", async () => {
     const lab = newLab([[text("Half"), hang()], "way"]);

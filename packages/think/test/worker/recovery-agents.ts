@@ -34,6 +34,8 @@ export interface RecoveryLab {
   decide?: (context: ChatRecoveryContext) => ChatRecoveryOptions | Promise<ChatRecoveryOptions>;
   /** What a compaction does; without it there is none. */
   compact?: (agent: RecoveryAgent, reason: string) => boolean;
+  /** What the agent's own `onStart` does. */
+  atStart?: (agent: RecoveryAgent) => void;
   /** What the tool waits for. */
   work?: () => Promise<void>;
   beforeStep?: (context: PrepareStepContext) => StepConfig | void;
@@ -87,6 +89,10 @@ export class RecoveryAgent extends Think {
       chatStreamStallTimeoutMs: { get: () => this.lab.stallMs ?? 0, set() {} },
       contextOverflow: { get: () => this.lab.overflow, set() {} }
     });
+  }
+
+  override onStart(): void {
+    this.lab.atStart?.(this);
   }
 
   override getModel(): LanguageModel {
