@@ -79,6 +79,17 @@ describe("§3.8 an attempt that has lost its object does nothing", () => {
   });
 });
 
+it("§11.5 a schedule that fires before its own plan is on record is the plan, not an old one", async () => {
+  const { stub, event, model } = await prepared(["fine"], {
+    messages: [question],
+    stored: incident({ scheduleId: "first", plans: 1 })
+  });
+  const early = payload({ targetUserId: "u1", plan: 2 });
+  await runInAgent(stub(), (agent) => agent._chatRecoveryRetry(early, { id: "second" }));
+  await event("completed");
+  expect(model.calls).toHaveLength(1);
+});
+
 describe("§3.8 an attempt", () => {
   it("trap 11: uses the snapshot's body and client tools although newer ones were stored", async () => {
     const { stub, model, event } = await prepared(["fine"], { messages: [question] });

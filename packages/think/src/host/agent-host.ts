@@ -21,6 +21,7 @@ export type HostAgent = Pick<
   | "name"
   | "schedule"
   | "cancelSchedule"
+  | "lifecycle"
 >;
 
 export function createAgentHost(agent: HostAgent, storage: DurableObjectStorage): Host {
@@ -61,6 +62,10 @@ export function createAgentHost(agent: HostAgent, storage: DurableObjectStorage)
       },
       async cancel(scheduleId) {
         await agent.cancelSchedule(scheduleId);
+      },
+      async rearm() {
+        // A child's schedules have their alarm at the root.
+        if (agent.parentPath.length === 0) await agent.lifecycle.rearmAlarm();
       }
     },
     isTransient: isPlatformTransientError,

@@ -25,6 +25,7 @@ const payloadSchema = z.object({
   targetAssistantId: z.string().optional(),
   parentId: z.string().optional(),
   ownerId: z.string().optional(),
+  plan: z.number().optional(),
   lastBody: z.record(z.string(), z.unknown()).nullish(),
   lastClientTools: z.unknown().optional()
 });
@@ -50,7 +51,7 @@ export class Attempts {
   async run(kind: RecoveryKind, input: unknown, scheduleId: string | undefined): Promise<void> {
     const payload: AttemptPayload = payloadSchema.parse(input ?? {});
     const stored = this.#incidents.get(payload.incidentId);
-    if (stored && isSuperseded(stored, scheduleId)) return;
+    if (stored && isSuperseded(stored, payload, scheduleId)) return;
     const config = this.#incidents.config ?? defaults();
     const incident = stored ?? this.#synthesise(kind, payload, config);
     const attempt = { kind, payload, incident, scheduleId, config };
@@ -194,9 +195,15 @@ function toolsOf({ lastClientTools }: AttemptPayload): ClientToolSchema[] | null
   return tools.success ? tools.data : undefined;
 }
 
-function isSuperseded({ status, scheduleId }: Incident, executing: string | undefined): boolean {
+function isSuperseded(
+  { status, scheduleId, plans = 0 }: Incident,
+  { plan = 0 }: AttemptPayload,
+  executing: string | undefined
+): boolean {
   if (status === "exhausted") return true;
-  return executing !== undefined && scheduleId !== undefined && scheduleId !== executing;
+  const isAnother = executing !== undefined && scheduleId !== undefined && scheduleId !== executing;
+  // Where the schedule lives in another object, it can fire before its own plan is on record.
+  return isAnother && plan <= plans;
 }
 
 function defaults(): ResolvedChatRecoveryConfig {

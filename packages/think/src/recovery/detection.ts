@@ -4,6 +4,7 @@
  *
  * I1. The next attempt is planned before the interrupted stream is closed: a crash in between repeats this and loses nothing.
  * I2. Settled tool results are never dropped, whatever the author says.
+ * I3. A planned attempt has its alarm whenever the object is awake.
  */
 import { createResponseEncoder } from "../protocol/encode";
 import { errorText } from "../shared/errors/error-text";
@@ -40,12 +41,22 @@ export class Detection {
     const { stream, schedules } = this.#parts;
     const { config } = this.#incidents;
     const orphan = stream.isLive ? null : stream.active;
-    if (!orphan || !config) return;
+    if (!orphan || !config) return this.#rearm();
     try {
       await this.#recover(interruptedTurn(orphan, partialOf(orphan, this.#parts)), config);
     } catch (error) {
       console.error(`[Think] An interrupted turn could not be recovered yet: ${errorText(error)}`, error);
       await schedules.schedule(RECOVERY_LIMITS.redetectSeconds, "_chatRecoveryDetect", {}).catch(() => "");
+    }
+  }
+
+  /** What an earlier isolate has planned waits for its alarm, which that isolate may not have lived to set. */
+  async #rearm(): Promise<void> {
+    if (!this.#incidents.hasPlans) return;
+    try {
+      await this.#parts.schedules.rearm();
+    } catch (error) {
+      console.error(`[Think] The alarm of a planned recovery could not be set: ${errorText(error)}`, error);
     }
   }
 

@@ -1,5 +1,6 @@
 /** The decisions of recovery, durability.md §3.5–3.9 and traps 1–9. */
-import { describe, expect, it } from "vitest";
+import { readFileSync } from "node:fs";
+import { describe, expect, it, vi } from "vitest";
 import fc from "fast-check";
 import {
   abandon,
@@ -168,6 +169,36 @@ it("§3.6 every sequence of detections ends: without progress within the attempt
   );
 });
 
+describe("the engine", () => {
+  it("is a function of what it is given: frozen input, the same answer each time, whatever the clock says", () => {
+    const kinds = fc.constantFrom("retry" as const, "continue" as const);
+    const times = fc.integer({ min: 0, max: 1_000_000 });
+    const seen = fc.record({ kind: kinds, now: times, progress: fc.nat(20), waitingOnHuman: fc.boolean() });
+    vi.useFakeTimers();
+    fc.assert(
+      fc.property(seen, seen, (first, second) => {
+        const settings = Object.freeze(bounds({ maxAttempts: 2, maxRecoveryWork: 5 }));
+        const previous = Object.freeze(
+          advanceIncident(null, Object.freeze(evidence(first)), settings).incident
+        );
+        const given = Object.freeze(evidence(second));
+        const once = advanceIncident(previous, given, settings);
+        vi.setSystemTime(Date.now() + 86_400_000);
+        expect(advanceIncident(previous, given, settings)).toEqual(once);
+      }),
+      { seed: 7, numRuns: 300 }
+    );
+    vi.useRealTimers();
+  });
+
+  it("imports settings, records and limits, and nothing that could do anything", () => {
+    const engineSource = readFileSync(`${import.meta.dirname}/engine.ts`, "utf8");
+    const imported = [...engineSource.matchAll(/from "([^"]+)"/gu)].map(([, from]) => from);
+    expect(new Set(imported)).toEqual(new Set(["../shared/limits", "./config", "./incident"]));
+    expect(engineSource).not.toMatch(/\bawait\b|\basync\b|Date\.|Math\.random|console\./u);
+  });
+});
+
 describe("§3.7 how a turn goes on", () => {
   it("§11.1, §11.2: nothing recoverable and the question still waits is a retry", () => {
     const remains = { hasPartial: false, continuation: false, isUnchanged: true, leafRole: "user" };
@@ -201,6 +232,18 @@ describe("§3.7 how a turn goes on", () => {
 });
 
 describe("§3.2 settings", () => {
+  it("call the author's functions on the settings object", async () => {
+    const config = {
+      terminalMessage: "Mine.",
+      asked: [] as string[],
+      onExhausted(this: { terminalMessage: string; asked: string[] }) {
+        this.asked.push(this.terminalMessage);
+      }
+    };
+    await bounds(config).onExhausted?.({} as never);
+    expect(config.asked).toEqual(["Mine."]);
+  });
+
   it("are floored, have a least value, and fall back when they are no numbers", () => {
     expect(resolveRecovery(false)).toBeNull();
     expect(bounds({ maxAttempts: 0.5 }).maxAttempts).toBe(1);

@@ -64,7 +64,8 @@ export function advanceIncident(previous: Incident | null, evidence: Evidence, b
     workBaseline,
     sessionId: evidence.sessionId,
     ...(evidence.ownerId === undefined ? {} : { ownerId: evidence.ownerId }),
-    ...(previous?.scheduleId === undefined ? {} : { scheduleId: previous.scheduleId })
+    ...(previous?.scheduleId === undefined ? {} : { scheduleId: previous.scheduleId }),
+    ...(previous?.plans === undefined ? {} : { plans: previous.plans })
   };
   const known = previous !== null && !waitingOnHuman;
   const hard = known ? hardBound({ work, now, lastProgressAt }, bounds) : null;

@@ -66,8 +66,18 @@ export class IncidentStore {
 
   /** The flag, unless it is too old to be believed. */
   recovering(now: number): RecoveringFlag | null {
+    const flag = this.#stored();
+    return flag && now - flag.at < RECOVERY_LIMITS.recoveringAgeMs ? flag : null;
+  }
+
+  /** Whether the flag is set, however old it is. */
+  get hasFlag(): boolean {
+    return this.#stored() !== null;
+  }
+
+  #stored(): RecoveringFlag | null {
     if (this.#flag === undefined) this.#flag = parseFlag(this.#kv.get(RECOVERING));
-    return this.#flag && now - this.#flag.at < RECOVERY_LIMITS.recoveringAgeMs ? this.#flag : null;
+    return this.#flag;
   }
 
   setRecovering(flag: RecoveringFlag | null): void {

@@ -32,6 +32,8 @@ const incidentSchema = z.object({
   reason: z.string().optional(),
   /** The schedule that will run the next attempt; an older one that still fires is ignored. */
   scheduleId: z.string().optional(),
+  /** How many attempts have been planned. */
+  plans: z.number().optional(),
   /** The session the turn belongs to; empty for the primary one. */
   sessionId: z.string().optional(),
   /** Whose turn it is, such as a submission's. */

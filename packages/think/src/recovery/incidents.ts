@@ -3,7 +3,7 @@
  * detection, the stall watchdog and the scheduled attempts.
  *
  * I1. The schedule of an attempt is stored before the interrupted turn is closed: a crash in between repeats the detection and loses nothing.
- * I2. At most one schedule per incident counts: the one the record names.
+ * I2. At most one schedule per incident counts: the one the record names, or a newer one that has not been recorded yet.
  * I3. A turn that is given up is told to clients before its record is sealed: a banner may come twice, never not at all.
  */
 import { createResponseEncoder, encodeFrame } from "../protocol/encode";
@@ -51,6 +51,8 @@ export interface AttemptPayload {
   /** A regeneration: the message to answer, which is not the leaf. */
   readonly parentId?: string | undefined;
   readonly ownerId?: string | undefined;
+  /** Counts the plans of an incident: a schedule may fire before its own plan is on record. */
+  readonly plan?: number | undefined;
   /** Absent: what is current stays. */
   readonly lastBody?: Readonly<Record<string, unknown>> | null | undefined;
   readonly lastClientTools?: unknown;
@@ -98,13 +100,15 @@ export class Incidents {
   ): Promise<void> {
     const { schedules, store, emit } = this.#parts;
     const callback = kind === "retry" ? "_chatRecoveryRetry" : "_chatRecoveryContinue";
-    const scheduleId = await schedules.schedule(seconds, callback, payload);
+    const plans = (incident.plans ?? 0) + 1;
+    const scheduleId = await schedules.schedule(seconds, callback, { ...payload, plan: plans });
     const earlier = incident.scheduleId;
     const planned: Incident = {
       ...incident,
       recoveryKind: kind,
       status: "scheduled",
       scheduleId,
+      plans,
       reason
     };
     store.put(planned);
@@ -187,6 +191,11 @@ export class Incidents {
   get isRecovering(): boolean {
     const { store, clock } = this.#parts;
     return store.recovering(clock.now()) !== null;
+  }
+
+  /** Whether an attempt may be planned; asked at every wake, so it must not cost more than a look. */
+  get hasPlans(): boolean {
+    return this.#parts.store.hasFlag;
   }
 
   clearRecovering(): void {

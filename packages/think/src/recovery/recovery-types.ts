@@ -53,6 +53,8 @@ export interface RecoverySchedule {
   /** Calls back after so many seconds; returns the id of the schedule. */
   schedule(seconds: number, callback: RecoveryCallback, payload: unknown): Promise<string>;
   cancel(scheduleId: string): Promise<void>;
+  /** Makes sure that what is planned has its alarm: a schedule is stored first, and a crash may have come in between. */
+  rearm(): Promise<void>;
 }
 
 export interface RecoveryParts {

@@ -2,19 +2,21 @@
  * A whole agent without the platform: real turns, stream, incidents and recovery over storage in memory, on a fake clock. `crash()` throws the
  * isolate away and wakes the next one on what is stored; whatever the dead one still does reaches nothing.
  */
-import type { UIMessage, UIMessageChunk } from "ai";
+import type { UIMessage } from "ai";
 import type { ModelStream } from "../loop/sdk";
-import type { Conversation } from "../session/conversation";
 import type { Clock, Ids } from "../shared/clock";
 import { ResumableStream } from "../stream/resumable-stream";
 import { ResumeDesk } from "../stream/resume-desk";
-import type { StreamRecord, StreamStore } from "../stream/stream-store";
+import type { StreamRecord } from "../stream/stream-store";
 import { openChatSink } from "../turn/chat-sink";
+import { settleOrphan as settleStream } from "../turn/settle-orphan";
 import type { Turn, TurnResult } from "../turn/turn";
 import { Turns } from "../turn/turns";
 import type { ChatRecoveryConfig } from "./config";
-import { IncidentStore, type KeyValue } from "./incident-store";
+import { IncidentStore } from "./incident-store";
+import { ContextOverflow, defaultContextOverflowClassifier } from "./overflow";
 import { Recovery } from "./recovery";
+import { conversationOf, keyValue, streamStore, whileAlive } from "./recovery-storage.test-support";
 import type { ChatRecoveryOptions, RecoveryCallback } from "./recovery-types";
 
 export interface Planned {
@@ -30,8 +32,10 @@ export interface WorldOptions {
   readonly clock: Clock & { readonly ids: Ids };
   readonly model: (turn: Turn) => ModelStream;
   readonly setting?: ChatRecoveryConfig;
-  readonly hook?: () => ChatRecoveryOptions;
+  readonly hook?: () => ChatRecoveryOptions | Promise<ChatRecoveryOptions>;
   readonly stallMs?: number;
+  /** What a compaction after a context overflow does: whether the history got shorter. Default: no error is taken for an overflow. */
+  readonly compact?: () => boolean;
 }
 
 export class RecoveryWorld {
@@ -45,6 +49,11 @@ export class RecoveryWorld {
   /** What the next write of a terminal record throws. */
   failTerminal: Error | undefined;
   lives = 0;
+  /** Who is connected; a crash cuts everybody off. */
+  readonly clients: Client[] = [];
+  #clients = 0;
+  /** Schedules whose call runs in this isolate. */
+  readonly #firing = new Set<string>();
   isolate: Isolate;
   readonly options: WorldOptions;
 
@@ -59,9 +68,45 @@ export class RecoveryWorld {
 
   /** The isolate dies and another wakes. */
   async crash(): Promise<void> {
-    this.lives += 1;
-    this.isolate = openIsolate(this);
+    this.#die();
     await this.isolate.recovery.detect();
+  }
+
+  /** The isolate dies, and the next one while it finds out what the first one left: at its `wait`-th wait for the platform. */
+  async crashTwice(wait: number): Promise<void> {
+    this.#die();
+    void this.isolate.recovery.detect();
+    for (let waited = 0; waited < wait; waited += 1) await new Promise((resolve) => setImmediate(resolve));
+    await this.crash();
+  }
+
+  #die(): void {
+    this.lives += 1;
+    this.clients.length = 0;
+    this.#firing.clear();
+    this.isolate = openIsolate(this);
+  }
+
+  /** The conversation is forgotten, as `compose.ts` does it. */
+  clear(): void {
+    const { turns, stream, recovery, desk } = this.isolate;
+    turns.reset();
+    stream.clear();
+    recovery.clear();
+    desk.release();
+    this.messages.length = 0;
+  }
+
+  /** A client comes (back); it is told what a connecting client is told. */
+  connect(): Client {
+    const client: Client = { id: `client-${(this.#clients += 1)}`, frames: [] };
+    this.clients.push(client);
+    const { desk, recovery } = this.isolate;
+    const isOffered = desk.greet(client.id);
+    const offered = client.frames.find(({ type }) => type === "cf_agent_stream_resuming")?.id;
+    if (isOffered) desk.acknowledge(client.id, String(offered));
+    else recovery.greet(client.id);
+    return client;
   }
 
   /** Asks a question; the answer may never come in this life. */
@@ -70,14 +115,22 @@ export class RecoveryWorld {
     return this.isolate.turns.run({ requestId: `request-${id}` });
   }
 
-  /** Runs the schedules that are due; a row goes when its call has returned. */
+  /** Runs the schedules that are due and not running yet; a row goes when its call has returned. */
   async fire(): Promise<void> {
-    for (const due of this.planned.filter(({ at }) => at <= this.clock.now())) {
-      const kind = due.callback === "_chatRecoveryRetry" ? "retry" : "continue";
-      const { recovery } = this.isolate;
-      if (due.callback === "_chatRecoveryDetect") await recovery.detect();
-      else await recovery.attempt(kind, due.payload, due.id);
-      this.planned = this.planned.filter(({ id }) => id !== due.id);
+    const due = this.planned.filter(({ id, at }) => at <= this.clock.now() && !this.#firing.has(id));
+    for (const plan of due) await this.#call(plan);
+  }
+
+  async #call({ id, callback, payload }: Planned): Promise<void> {
+    const { lives } = this;
+    const { recovery } = this.isolate;
+    this.#firing.add(id);
+    try {
+      if (callback === "_chatRecoveryDetect") await recovery.detect();
+      else await recovery.attempt(callback === "_chatRecoveryRetry" ? "retry" : "continue", payload, id);
+      if (lives === this.lives) this.planned = this.planned.filter((plan) => plan.id !== id);
+    } finally {
+      if (lives === this.lives) this.#firing.delete(id);
     }
   }
 
@@ -86,63 +139,17 @@ export class RecoveryWorld {
   }
 }
 
+/** A connected client and what it was sent. */
+export interface Client {
+  readonly id: string;
+  readonly frames: Record<string, unknown>[];
+}
+
 export interface Isolate {
   readonly turns: Turns;
   readonly recovery: Recovery;
-}
-
-/** What a dead isolate writes is lost. */
-function whileAlive(world: RecoveryWorld, life: number): () => boolean {
-  return () => world.lives === life;
-}
-
-function keyValue(world: RecoveryWorld, life: number): KeyValue {
-  const isAlive = whileAlive(world, life);
-  return {
-    get: (key) => world.kv.get(key),
-    put: (key, value) => void (isAlive() && world.kv.set(key, structuredClone(value))),
-    delete: (key) => void (isAlive() && world.kv.delete(key)),
-    list: (prefix) => [...world.kv].filter(([key]) => key.startsWith(prefix))
-  };
-}
-
-function streamStore(world: RecoveryWorld, life: number): StreamStore {
-  const isAlive = whileAlive(world, life);
-  const rows = () => [...world.chunkRows.values()];
-  return {
-    load: () => world.record,
-    save: (record) => {
-      if (!isAlive()) return;
-      const failure = record.status === "error" ? world.failTerminal : undefined;
-      world.failTerminal = undefined;
-      if (failure) throw failure;
-      world.record = record;
-    },
-    writeRow: (streamId, index, body) => void (isAlive() && world.chunkRows.set(index, { streamId, body })),
-    chunks: (streamId) =>
-      rows().flatMap((row) => (row.streamId === streamId ? (JSON.parse(row.body) as UIMessageChunk[]) : [])),
-    countRows: (streamId) => rows().filter((row) => row.streamId === streamId).length,
-    clear: () => undefined
-  };
-}
-
-function conversationOf(world: RecoveryWorld, life: number): Conversation {
-  const isAlive = whileAlive(world, life);
-  const { messages } = world;
-  // Only what turns and recovery use of it.
-  return {
-    messages,
-    upTo: () => messages,
-    get: (id: string) => messages.find((message) => message.id === id),
-    put: (message: UIMessage) => {
-      if (!isAlive()) return null;
-      const known = messages.findIndex(({ id }) => id === message.id);
-      const stored = structuredClone(message);
-      if (known === -1) messages.push(stored);
-      else messages[known] = stored;
-      return stored;
-    }
-  } as unknown as Conversation;
+  readonly stream: ResumableStream;
+  readonly desk: ResumeDesk;
 }
 
 function openIsolate(world: RecoveryWorld): Isolate {
@@ -155,18 +162,19 @@ function openIsolate(world: RecoveryWorld): Isolate {
   const { ids } = world.clock;
   const stream = new ResumableStream({ store: streamStore(world, life), now: clock.now });
   const conversation = conversationOf(world, life);
-  const broadcast = (frame: string) =>
-    void (isAlive() && world.frames.push(JSON.parse(frame) as Record<string, unknown>));
+  const { send, broadcast } = socketsOf(world, life);
+  const settleOrphan = () => void settleStream(stream, conversation);
   const desk = new ResumeDesk(stream, {
-    ...{ send: () => true, settleOrphan: () => undefined, claim: () => ({ kind: "open" }) as const },
+    ...{ send, settleOrphan, claim: () => ({ kind: "open" }) as const },
     message: (id) => conversation.get(id)
   });
   const sink = {
-    ...{ stream, desk, conversation, broadcast, ids, send: () => true, settleOrphan: () => undefined },
+    ...{ stream, desk, conversation, broadcast, ids, send, settleOrphan },
     ...{ foreignTool: () => undefined, opened: () => undefined },
     remember: (turn: Turn) => recovery.remember(turn),
     ended: (outcome: Parameters<Recovery["ended"]>[0]) => recovery.ended(outcome)
   };
+  const overflow = overflowOf(world, life);
   const turns = new Turns({
     ...{ clock, ids, reportFailure: (error: unknown) => ({ text: String(error), error }) },
     ...{ responded: async () => undefined, idle: () => undefined, keepAlive: async () => () => undefined },
@@ -179,21 +187,65 @@ function openIsolate(world: RecoveryWorld): Isolate {
     rescue: {
       stallTimeoutMs: () => world.options.stallMs ?? 0,
       stalled: (live, timeoutMs) => recovery.stalled(live, timeoutMs),
-      failed: async () => ({ action: "fail" })
+      failed: (turn, cause, attempt) => overflow.failed(turn, cause, attempt)
     }
   });
   const recovery: Recovery = new Recovery({
     ...{ clock, ids, stream, conversation, broadcast, store: new IncidentStore(keyValue(world, life)) },
     ...platformOf(world, life),
-    run: (request) => turns.run(request)
+    send: (id, frame) => void send(id, frame),
+    run: (request) => turns.run(request),
+    waitUntilStable: () => turns.whenIdle().then(() => true)
   });
-  return { turns, recovery };
+  return { turns, recovery, stream, desk };
+}
+
+/** Who is connected gets what is sent, while the isolate lives. */
+function socketsOf(world: RecoveryWorld, life: number) {
+  const isAlive = whileAlive(world, life);
+  const deliver = (frame: string, clients: readonly Client[]) => {
+    if (!isAlive()) return false;
+    const parsed = JSON.parse(frame) as Record<string, unknown>;
+    for (const { frames } of clients) frames.push(parsed);
+    return clients.length > 0;
+  };
+  const among = (isMeant: (id: string) => boolean) => world.clients.filter(({ id }) => isMeant(id));
+  return {
+    send: (id: string, frame: string) =>
+      deliver(
+        frame,
+        among((other) => other === id)
+      ),
+    broadcast(frame: string, without: readonly string[] = []) {
+      if (isAlive()) world.frames.push(JSON.parse(frame) as Record<string, unknown>);
+      deliver(
+        frame,
+        among((id) => !without.includes(id))
+      );
+    }
+  };
+}
+
+function overflowOf(world: RecoveryWorld, life: number): ContextOverflow {
+  const isAlive = whileAlive(world, life);
+  const { compact } = world.options;
+  return new ContextOverflow({
+    setting: () => (compact ? { reactive: true } : undefined),
+    classify: () => defaultContextOverflowClassifier,
+    compact: async () => ({ shortened: compact?.() ?? false }),
+    emit: (type, payload) => void (isAlive() && world.events.push({ type, payload }))
+  });
 }
 
 /** What recovery needs of the platform and of the author. */
 function platformOf(world: RecoveryWorld, life: number) {
   const isAlive = whileAlive(world, life);
   const { ids } = world.clock;
+  /** The platform takes its time; a dead isolate does not come back from there. */
+  const platform = async () => {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (!isAlive()) await new Promise<never>(() => undefined);
+  };
   return {
     emit: (type: string, payload: unknown) => void (isAlive() && world.events.push({ type, payload })),
     context: { clientTools: [], body: undefined, accept() {}, acceptTools() {}, restore() {}, clear() {} },
@@ -201,17 +253,18 @@ function platformOf(world: RecoveryWorld, life: number) {
       schedule: async (seconds: number, callback: RecoveryCallback, payload: unknown) => {
         const id = ids.next();
         const at = world.clock.now() + seconds * 1_000;
-        if (isAlive()) world.planned.push({ id, at, callback, payload: structuredClone(payload) });
+        await platform();
+        world.planned.push({ id, at, callback, payload: structuredClone(payload) });
+        await platform();
         return id;
       },
+      rearm: async () => undefined,
       cancel: async (id: string) => void (world.planned = world.planned.filter((plan) => plan.id !== id))
     },
     setting: () => world.options.setting ?? {},
     hook: () => world.options.hook?.() ?? {},
     hasOpenQuestion: () => false,
-    waitUntilStable: async () => true,
     isTransient: (error: unknown) => error instanceof Error && error.message.includes("code was updated"),
-    send: () => undefined,
     announce: () => undefined,
     sessionId: () => "",
     enterSession: async () => false

@@ -1,124 +1,53 @@
 /**
- * Seeded lives of one agent: crashes, stalls and failures at random moments of a turn with tools. `RECOVERY_SEED=17 pnpm test:unit
- * recovery/simulation` replays one life.
+ * Seeded lives of one agent on the real turns, stream, incidents and recovery: crash, stall, overflow, cancel, clear and reconnect at random
+ * moments of a turn with tools (durability.md §3–§5). `RECOVERY_SEED=17 npx pnpm test:unit recovery/simulation` replays one life;
+ * `RECOVERY_LIVES=50000` runs more.
  */
 import type { UIMessageChunk } from "ai";
 import { describe, expect, it } from "vitest";
 import type { ModelStream } from "../loop/sdk";
 import { fakeClock } from "../testing/fake-clock";
 import { RecoveryWorld } from "./recovery-world.test-support";
+import { live, settledCalls, STEPS, type Life } from "./simulated-life.test-support";
 
-/** More on demand: `RECOVERY_LIVES=20000 pnpm test:unit recovery/simulation`. */
-const LIVES = Number(process.env.RECOVERY_LIVES ?? 500);
-const STEPS = 6;
+const LIVES = Number(process.env.RECOVERY_LIVES ?? 6_000);
 
-/** A small generator of random numbers in [0, 1): the same seed, the same life. */
-function random(seed: number): () => number {
-  let state = seed * 2_654_435_761 + 1;
-  return () => {
-    state = (Math.imul(state ^ (state >>> 15), 2_246_822_519) + 0x9e37_79b9) | 0;
-    return ((state ^ (state >>> 13)) >>> 0) / 4_294_967_296;
-  };
-}
-
-interface Life {
-  readonly world: RecoveryWorld;
-  /** Steps whose tool has run, in order. */
-  readonly ran: number[];
-}
-
-/** A model that still has to do the steps that nobody has done, one tool each, and then says that it is done. */
-async function live(seed: number): Promise<Life> {
-  const next = random(seed);
-  const ran: number[] = [];
-  let died: PromiseWithResolvers<void> = Promise.withResolvers<void>();
-
-  const settledSteps = () =>
-    world.messages.flatMap(({ parts }) =>
-      parts.flatMap((part) =>
-        "toolCallId" in part && part.state === "output-available" ? [part.toolCallId] : []
-      )
-    );
-
-  const model = (): ModelStream => {
-    const first = settledSteps().length;
-    const chunks = new ReadableStream<UIMessageChunk>({
-      async start(controller) {
-        /** True when this is the end of the road for this isolate or this stream. */
-        const strikes = (): boolean => {
-          const luck = next();
-          if (luck < 0.12) died.resolve();
-          return luck < 0.2;
-        };
-        controller.enqueue({ type: "start" });
-        for (let step = first; step < STEPS; step += 1) {
-          if (strikes()) return;
-          const toolCallId = `step-${step}`;
-          controller.enqueue({ type: "tool-input-available", toolCallId, toolName: "work", input: {} });
-          if (strikes()) return;
-          ran.push(step);
-          controller.enqueue({ type: "tool-output-available", toolCallId, output: step });
-          // What is settled has been read, and with that stored, before anything else can happen.
-          await new Promise((resolve) => setImmediate(resolve));
-        }
-        if (strikes()) return;
-        controller.enqueue({ type: "text-start", id: "t" });
-        controller.enqueue({ type: "text-delta", id: "t", delta: "done" });
-        controller.close();
-      }
-    });
-    return { chunks, failure: () => undefined };
-  };
-
-  const clock = fakeClock();
-  const world: RecoveryWorld = new RecoveryWorld({ clock, model, stallMs: 60_000 });
-  let asked: Promise<unknown> = world.ask("u1");
-  for (let round = 0; round < 400; round += 1) {
-    const crashed = await Promise.race([
-      died.promise.then(() => true),
-      asked.then(() => false),
-      new Promise<boolean>((resolve) => setImmediate(() => setImmediate(() => resolve(false))))
-    ]);
-    if (crashed) {
-      died = Promise.withResolvers<void>();
-      asked = Promise.resolve();
-      await world.crash();
-    }
-    await clock.advance(31_000);
-    await world.fire();
-    if (world.planned.length === 0 && world.record?.status !== "streaming") break;
-  }
-  return { world, ran };
-}
-
-function check({ world, ran }: Life): void {
+function check({ world, runs, dropped, question, isCancelled, isOver }: Life): void {
+  expect(isOver).toBe(true);
   const last = world.messages.at(-1);
   const isDone = last?.parts.some((part) => part.type === "text" && part.text === "done") ?? false;
-  const isGivenUp = world.record?.status === "error";
-  expect({ isDone, isGivenUp, record: world.record?.status }).toMatchObject({ isDone: !isGivenUp });
-  expect(world.record?.status).not.toBe("streaming");
-  // No settled step ran twice, and none was lost.
-  const settled = world.messages.flatMap(({ parts }) =>
-    parts.flatMap((part) =>
-      "toolCallId" in part && part.state === "output-available" ? [part.toolCallId] : []
-    )
-  );
-  expect(new Set(settled).size).toBe(settled.length);
-  expect(new Set(ran).size).toBe(ran.length);
-  if (isDone) expect(settled).toEqual(Array.from({ length: STEPS }, (_, step) => `step-${step}`));
-  // Nothing is left: no schedule, no flag.
+  const isFailed = world.record?.status === "error";
+  // It ends as asked, visibly failed, or stopped by the user.
+  expect({ isDone, isFailed, isCancelled }).not.toEqual({
+    isDone: false,
+    isFailed: false,
+    isCancelled: false
+  });
+  // No settled step ran twice, except where an overflow dropped the whole attempt.
+  const own = runs.filter((run) => run.question === question && !dropped.has(run.call));
+  expect(new Set(own.map(({ step }) => step)).size).toBe(own.length);
+  // Nothing that was settled is lost, and nothing of a conversation that was cleared comes back.
+  const settled = settledCalls(world);
+  expect(settled).toEqual(own.map(({ step }) => `${question}-step-${step}`));
+  if (isDone) expect(settled).toHaveLength(STEPS);
+  expect(world.messages.filter(({ role }) => role === "user").map(({ id }) => id)).toEqual([question]);
+  // Nothing is left: no schedule, no flag, and no client that still shows a recovery.
   expect(world.planned).toEqual([]);
   expect(world.kv.has("cf:chat:recovering")).toBe(false);
+  for (const { frames } of world.clients) {
+    const shown = frames.findLast(({ type }) => type === "cf_agent_chat_recovering");
+    expect(shown?.recovering ?? false).toBe(false);
+  }
 }
 
 describe("§3 a turn of six tools in an unreliable world", () => {
   it(`always ends, runs no settled step twice, loses none and leaves nothing behind (${LIVES} lives)`, async () => {
     const only = process.env.RECOVERY_SEED;
     const seeds = only === undefined ? Array.from({ length: LIVES }, (_, seed) => seed) : [Number(only)];
-    let crashes = 0;
+    const happened = new Map<string, number>();
     for (const seed of seeds) {
       const life = await live(seed);
-      crashes += life.world.lives;
+      for (const [event, count] of life.events) happened.set(event, (happened.get(event) ?? 0) + count);
       try {
         check(life);
       } catch (error) {
@@ -128,8 +57,10 @@ describe("§3 a turn of six tools in an unreliable world", () => {
       }
     }
     // The world was unreliable indeed.
-    expect(crashes).toBeGreaterThan(only === undefined ? LIVES / 2 : -1);
-  }, 60_000);
+    const least = only === undefined ? LIVES / 20 : 0;
+    for (const event of ["crash", "crash twice", "stall", "overflow", "cancel", "clear", "reconnect"])
+      expect(happened.get(event) ?? 0).toBeGreaterThanOrEqual(least);
+  }, 120_000);
 });
 
 describe("§3.10 an attempt that throws", () => {
@@ -182,4 +113,22 @@ describe("§3.10 an attempt that throws", () => {
     expect(world.incidents).toMatchObject([{ status: "exhausted", reason: "recovery_error" }]);
     expect(told).toEqual(["recovery_error", "recovery_error"]);
   });
+});
+
+it("§3.7 an author's hook that takes longer than its time is not waited for: the incident fails, and the detection is repeated later", async () => {
+  const clock = fakeClock();
+  const chunks = () => new ReadableStream<UIMessageChunk>();
+  const hook = () => new Promise<never>(() => undefined);
+  const world = new RecoveryWorld({
+    clock,
+    hook,
+    model: () => ({ chunks: chunks(), failure: () => undefined })
+  });
+  void world.ask("u1");
+  await new Promise((resolve) => setImmediate(resolve));
+  const woken = world.crash();
+  await clock.advance(10_000);
+  await woken;
+  expect(world.incidents).toMatchObject([{ status: "failed", reason: expect.stringContaining("10000 ms") }]);
+  expect(world.planned).toMatchObject([{ callback: "_chatRecoveryDetect", at: clock.now() + 60_000 }]);
 });

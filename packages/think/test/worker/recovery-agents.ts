@@ -8,6 +8,8 @@ import {
   type ChatRecoveryExhaustedContext,
   type ChatRecoveryOptions,
   type ContextOverflowConfig,
+  type PrepareStepContext,
+  type StepConfig,
   type StreamCallback,
   type TurnConfig,
   type TurnContext
@@ -32,14 +34,20 @@ export interface RecoveryLab {
   decide?: (context: ChatRecoveryContext) => ChatRecoveryOptions | Promise<ChatRecoveryOptions>;
   /** What a compaction does; without it there is none. */
   compact?: (agent: RecoveryAgent, reason: string) => boolean;
+  /** What the agent's own `onStart` does. */
+  atStart?: (agent: RecoveryAgent) => void;
+  /** What the tool waits for. */
+  work?: () => Promise<void>;
+  beforeStep?: (context: PrepareStepContext) => StepConfig | void;
   /** What the agent does at the start of each turn. */
-  beforeTurn?: (agent: RecoveryAgent) => void;
+  beforeTurn?: (agent: RecoveryAgent) => void | Promise<void>;
   readonly recoveries: ChatRecoveryContext[];
   readonly exhausted: ChatRecoveryExhaustedContext[];
   readonly events: { readonly type: string; readonly payload: unknown }[];
   readonly errors: (ChatErrorContext | undefined)[];
   readonly added: number[];
   readonly responses: string[];
+  readonly classified: { readonly error: unknown; readonly context: unknown }[];
   /** Whether each turn was a continuation, as `beforeTurn` saw it. */
   readonly turns: boolean[];
   turnConfig?: { readonly chatStreamStallTimeoutMs: number };
@@ -50,13 +58,13 @@ export interface RecoveryLab {
 const labs = new Map<string, RecoveryLab>();
 
 /** The lists that the hooks fill. */
-type Seen = "recoveries" | "exhausted" | "events" | "errors" | "added" | "responses" | "turns";
+type Seen = "recoveries" | "exhausted" | "events" | "errors" | "added" | "responses" | "turns" | "classified";
 
 export type LabSettings = Omit<RecoveryLab, Seen>;
 
 export function openLab(name: string, settings: LabSettings): RecoveryLab {
   const seen = { recoveries: [], exhausted: [], events: [], errors: [], added: [], responses: [], turns: [] };
-  const lab: RecoveryLab = { ...settings, ...seen };
+  const lab: RecoveryLab = { ...settings, ...seen, classified: [] };
   labs.set(name, lab);
   return lab;
 }
@@ -83,6 +91,10 @@ export class RecoveryAgent extends Think {
     });
   }
 
+  override onStart(): void {
+    this.lab.atStart?.(this);
+  }
+
   override getModel(): LanguageModel {
     return this.lab.model;
   }
@@ -92,21 +104,36 @@ export class RecoveryAgent extends Think {
       add: tool({
         description: "Adds two numbers.",
         inputSchema: z.object({ a: z.number(), b: z.number() }),
-        execute: ({ a, b }) => {
+        execute: async ({ a, b }) => {
           this.lab.added.push(a);
+          await this.lab.work?.();
           return { sum: a + b };
         }
+      }),
+      erase: tool({
+        description: "Erases everything, once a human agrees.",
+        inputSchema: z.object({}),
+        needsApproval: true,
+        execute: () => "erased"
       })
     };
   }
 
-  override beforeTurn({ continuation }: TurnContext): TurnConfig {
+  override async beforeTurn({ continuation }: TurnContext): Promise<TurnConfig> {
     this.lab.turns.push(continuation);
-    this.lab.beforeTurn?.(this);
+    await this.lab.beforeTurn?.(this);
     return this.lab.turnConfig ?? {};
   }
 
-  override classifyChatError(error: unknown) {
+  override beforeStep(context: PrepareStepContext): StepConfig | void {
+    return this.lab.beforeStep?.(context);
+  }
+
+  override classifyChatError(
+    error: unknown,
+    context?: { readonly stage: string; readonly requestId: string }
+  ) {
+    this.lab.classified.push({ error, context });
     if (this.lab.stopsWhenClassified) this.abortAllRequests();
     return defaultContextOverflowClassifier(error);
   }
@@ -141,6 +168,16 @@ export class RecoveryAgent extends Think {
     };
     await this.chat(question, callback);
     return calls;
+  }
+
+  /** The isolate takes itself down, as a turn that uses up all memory does, once what was written is on disk. */
+  async die(): Promise<void> {
+    await this.ctx.storage.sync();
+    this.ctx.abort("poisoned");
+  }
+
+  async carryOn(): Promise<string> {
+    return (await this.continueLastTurn()).status;
   }
 
   async settle(timeout: number): Promise<boolean> {
