@@ -17,6 +17,7 @@ import { FINAL_ANSWER_TOOL } from "./tool-gate";
 import { mergeTools, type ToolSources } from "./tool-merge";
 import { truncateOlderMessages } from "../session/truncate-messages";
 import type { TurnConfig } from "./turn-config";
+import { usableMessages } from "./usable-parts";
 
 /** Ends a prompt that would end with the model's own words. Never stored. */
 const CARRY_ON: ModelMessage = {
@@ -142,7 +143,8 @@ async function promptMessages(
   stored: readonly UIMessage[],
   tools: ToolSet
 ): Promise<ModelMessage[]> {
-  const messages = await toModelMessages(truncateOlderMessages(repair(agent, stored)), tools);
+  const usable = usableMessages(repair(agent, stored));
+  const messages = await toModelMessages(truncateOlderMessages(usable), tools);
   if (messages.length > 0) return messages;
   throw new ThinkError("No messages to send to the model. Add a user message before running a turn.", {
     code: "no-messages"
