@@ -97,6 +97,7 @@ export class ToolChild extends Think {
 export interface CallerLab {
   /** While true, events are taken but not answered. */
   isHolding: boolean;
+  events: number;
   unanswered: number;
   mostUnanswered: number;
   requestId?: string;
@@ -108,7 +109,14 @@ export interface CallerLab {
 const callers = new Map<string, CallerLab>();
 
 export function openCaller(name: string): CallerLab {
-  const lab: CallerLab = { isHolding: false, unanswered: 0, mostUnanswered: 0, calls: [], text: "" };
+  const lab: CallerLab = {
+    isHolding: false,
+    events: 0,
+    unanswered: 0,
+    mostUnanswered: 0,
+    calls: [],
+    text: ""
+  };
   callers.set(name, lab);
   return lab;
 }
@@ -129,6 +137,7 @@ class Caller extends RpcTarget implements StreamCallback {
 
   async onEvent(json: string): Promise<void> {
     const lab = this.#lab;
+    lab.events += 1;
     lab.unanswered += 1;
     lab.mostUnanswered = Math.max(lab.mostUnanswered, lab.unanswered);
     lab.text += (JSON.parse(json) as { delta?: string }).delta ?? "";
