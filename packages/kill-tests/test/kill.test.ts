@@ -45,9 +45,9 @@ beforeAll(async () => {
   writes = await arena.rehearse();
 });
 afterAll(async () => {
-  const { kills, recoveries, repeats, missed, longest } = arena;
+  const { kills, turns, recoveries, repeats, missed, longest } = arena;
   console.log(
-    `${kills} kills, ${recoveries} recoveries seen, ${repeats} steps in flight repeated, ${missed} kills too late, longest recovery ${Math.round(longest)} ms (seed ${SEED}).`
+    `${kills} kills in ${turns} turns, ${recoveries} of them recovered, ${repeats} steps in flight repeated, ${missed} kills too late, longest recovery ${Math.round(longest)} ms (seed ${SEED}).`
   );
   await arena.close();
 });

@@ -132,13 +132,13 @@ describe("§3.8 an attempt", () => {
 
 describe("§3.9 a conversation that does not come to rest", () => {
   /** A turn that holds the stage, and an attempt that waits for it in vain. */
-  async function busy(stored: object | null, chatRecovery: object) {
+  async function busy(stored: object | null, chatRecovery: object, told = payload()) {
     const held = gate();
     const lab = await prepared([[held]], { messages: [question], stored, chatRecovery });
     const running = runInAgent(lab.stub(), (agent) => agent.saveMessages([userMessage("More")]));
     await held.reached;
     const attempt = () =>
-      runInAgent(lab.stub(), (agent) => agent._chatRecoveryContinue(payload({ targetAssistantId: "a1" })));
+      runInAgent(lab.stub(), (agent) => agent._chatRecoveryContinue({ ...told, targetAssistantId: "a1" }));
     const finish = async () => {
       held.open();
       await running;
@@ -166,6 +166,10 @@ describe("§3.9 a conversation that does not come to rest", () => {
     await gone.attempt();
     expect(told).toEqual(["stable_timeout"]);
     await gone.finish();
+    const nameless = await busy(null, settings, { incidentId: "", originalRequestId: "root" });
+    await nameless.attempt();
+    expect(told.splice(1)).toEqual(["stable_timeout"]);
+    await nameless.finish();
     const spent = await busy(incident({ attempt: 10 }), settings);
     const client = await spent.connect();
     await spent.attempt();

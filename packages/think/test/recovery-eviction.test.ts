@@ -84,7 +84,7 @@ describe("a turn whose isolate died", () => {
     expect(JSON.stringify(model.calls[2]?.prompt)).toContain('"sum":3');
   });
 
-  it("§3.13, trap 21: shows connecting clients that it is being recovered, and always takes that back", async () => {
+  it("§3.13, trap 21, turns §1.3: shows connecting clients that it is being recovered, and always takes that back", async () => {
     const held = gate();
     const { connect, stub, event } = newLab([
       [text("Half"), hang()],

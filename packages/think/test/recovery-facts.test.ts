@@ -193,7 +193,7 @@ describe("§3.3 the snapshot", () => {
   });
 });
 
-describe("§3.5, §3.17 the incident", () => {
+describe("§3.5, §3.17, turns §12 the incident", () => {
   it("is stored under its name with its fields while it lives, and its events carry them", async () => {
     const held = gate();
     const lab = newLab([
@@ -314,7 +314,21 @@ describe("§3.6, §3.7 what is asked and kept", () => {
   });
 });
 
-describe("§3.13 the recovering frame", () => {
+it("trap 10: a turn that had ended when its isolate died is left as it is: no model call, no plan, the text once", async () => {
+  const lab = newLab(["fine"]);
+  await (await lab.connect()).chat("Hi").done;
+  await crash(lab.stub());
+  await lab.stub().getMessages();
+  await evict(lab.stub());
+  expect(await lab.texts()).toEqual([
+    ["user", "Hi"],
+    ["assistant", "step-start|fine"]
+  ]);
+  expect(lab.types()).toEqual([]);
+  expect(lab.model.calls).toHaveLength(1);
+});
+
+describe("§3.13, turns §1.3 the recovering frame", () => {
   it("is sent on transitions only: a second interruption of the same turn is silent", async () => {
     const [second, third] = [gate(), gate()];
     const lab = newLab([

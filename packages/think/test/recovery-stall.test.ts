@@ -16,7 +16,7 @@ import { newLab } from "./recovery-support";
 const ended = (frames: readonly { readonly done?: unknown; readonly id?: unknown }[], id: string) =>
   frames.filter((frame) => frame.done === true && frame.id === id);
 
-describe("§4 a stream that falls silent", () => {
+describe("§4, turns §5.7 a stream that falls silent", () => {
   it("is handed to recovery: partial kept, one clean end, no hook, and the turn goes on", async () => {
     const { connect, event, texts, lab, types, rest } = newLab([[text("Half"), hang()], "way"], {
       stallMs: 60
@@ -49,7 +49,7 @@ describe("§4 a stream that falls silent", () => {
     expect((await texts()).at(-1)).toEqual(["assistant", "step-start|Hello"]);
   });
 
-  it("trap 25: tells a chat() callback that it was interrupted, once, and nothing else", async () => {
+  it("trap 25, turns §5.6: tells a chat() callback that it was interrupted, once, and nothing else", async () => {
     const { stub, event } = newLab([[text("Half"), hang()], "way"], { stallMs: 60 });
     expect(await runInAgent(stub(), (agent) => agent.recordChat("Hi"))).toEqual(["start", "interrupted"]);
     await event("completed");
@@ -66,7 +66,7 @@ describe("§4 a stream that falls silent", () => {
     expect(types().filter((type) => type.endsWith("detected"))).toHaveLength(1);
   });
 
-  it("trap 25: beyond its budget shows the configured text, never the raw one, with one end", async () => {
+  it("trap 25, turns §5.7: beyond its budget shows the configured text, never the raw one, with one end", async () => {
     const { connect, event, lab } = newLab(
       [
         [text("a"), hang()],
@@ -110,7 +110,7 @@ describe("§4 a stream that falls silent", () => {
     expect(lab.errors).toMatchObject([{ stage: "stream" }]);
   });
 
-  it("trap 24: a slow but steady one is left alone; a turn may arm or disarm the watchdog for itself", async () => {
+  it("trap 24, turns trap 37: a slow but steady one is left alone; a turn may arm or disarm the watchdog for itself", async () => {
     const steady = [text("a"), delay(40), text("b"), delay(40), text("c"), delay(40), text("d")];
     const slow = newLab([steady], { stallMs: 90 });
     expect((await (await slow.connect()).chat("Hi").done).text).toBe("abcd");
@@ -124,7 +124,7 @@ describe("§4 a stream that falls silent", () => {
     await armed.event("completed");
   });
 
-  it("trap 24: an error in the stream with the watchdog armed ends it cleanly", async () => {
+  it("trap 24, turns trap 37: an error in the stream with the watchdog armed ends it cleanly", async () => {
     const { connect } = newLab([[text("a"), streamError("boom")], "fine"], { stallMs: 60 });
     const client = await connect();
     expect((await client.chat("Hi").done).error).toBe("boom");
@@ -132,11 +132,11 @@ describe("§4 a stream that falls silent", () => {
   });
 });
 
-describe("§5 a conversation that does not fit the model", () => {
+describe("§5, turns §10.2–10.4 a conversation that does not fit the model", () => {
   const overflow = { reactive: true };
   const tooLong = () => throwError("prompt is too long");
 
-  it("trap 26: is compacted and asked again with exactly one end, and the cut answer is nowhere", async () => {
+  it("trap 26, turns trap 35: is compacted and asked again with exactly one end, and the cut answer is nowhere", async () => {
     const compactions: string[] = [];
     const { connect, texts, lab } = newLab([[text("cut"), streamError("prompt is too long")], "whole"], {
       overflow,
@@ -160,7 +160,7 @@ describe("§5 a conversation that does not fit the model", () => {
     });
   });
 
-  it("trap 26: by default twice and then fails, classified, on every entry path", async () => {
+  it("trap 26, turns trap 35: by default twice and then fails, classified, on every entry path", async () => {
     const settings = { overflow, compact: () => true };
     const socket = newLab([tooLong(), tooLong()], settings);
     expect((await (await socket.connect()).chat("Hi").done).error).toContain("too long");
@@ -192,7 +192,7 @@ describe("§5 a conversation that does not fit the model", () => {
     expect(off.lab.errors).toMatchObject([{ classification: undefined }]);
   });
 
-  it("trap 27: is not compacted for a turn that was stopped", async () => {
+  it("trap 27, turns trap 35: is not compacted for a turn that was stopped", async () => {
     const compactions: string[] = [];
     const { connect, lab } = newLab([[text("a"), streamError("prompt is too long")]], {
       overflow,
@@ -205,7 +205,7 @@ describe("§5 a conversation that does not fit the model", () => {
     expect(lab.errors).toEqual([]);
   });
 
-  it("trap 28: is compacted in mid-turn, keeps each tool call with its result, and a vain attempt is not repeated", async () => {
+  it("trap 28, turns trap 36: is compacted in mid-turn, keeps each tool call with its result, and a vain attempt is not repeated", async () => {
     const near = [toolCall("add", { a: 1, b: 2 }), usage({ inputTokens: 95, outputTokens: 1 })];
     const run = async (shortened: boolean, maxCompactions: number) => {
       const reasons: string[] = [];

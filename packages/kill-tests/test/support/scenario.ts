@@ -22,7 +22,7 @@ export class Arena {
   readonly #start: (options: RuntimeOptions) => Promise<Runtime>;
   readonly #state: string;
   #runtime: Runtime | undefined;
-  #turns = 0;
+  turns = 0;
   kills = 0;
   recoveries = 0;
   /** Kills that came too late: the turn was over before the point. */
@@ -48,7 +48,7 @@ export class Arena {
 
   /** Runs a turn through the kills and checks everything that must hold. */
   async survives(kills: readonly Kill[]): Promise<void> {
-    const name = `turn-${(this.#turns += 1)}`;
+    const name = `turn-${(this.turns += 1)}`;
     const tab = new Watcher(name);
     try {
       await this.#live(name, tab, kills);
@@ -64,7 +64,7 @@ export class Arena {
 
   /** A turn that nobody watches is killed and carried on by its alarm alone: nobody visits the agent until it is done. */
   async survivesAlone(): Promise<void> {
-    const name = `turn-${(this.#turns += 1)}`;
+    const name = `turn-${(this.turns += 1)}`;
     await this.#wake();
     await this.#arm(name, { write: "INSERT cf_ai_chat_stream_chunks", ordinal: 40, when: "after" });
     const asked = fetch(`${this.#address(name)}/ask`, { method: "POST" });

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import type { Turn } from "../turn/turn";
 import { ContextOverflow, defaultContextOverflowClassifier } from "./overflow";
 
-describe("§5 defaultContextOverflowClassifier", () => {
+describe("§5, turns §10.2 defaultContextOverflowClassifier", () => {
   it.each([
     "prompt is too long: 210000 tokens",
     "context_length_exceeded",
@@ -28,7 +28,7 @@ describe("§5 defaultContextOverflowClassifier", () => {
   );
 });
 
-describe("§10.2 classifyChatError", () => {
+describe("turns §10.2 classifyChatError", () => {
   const turn = { requestId: "r", signal: new AbortController().signal } as Turn;
   const parts = { setting: () => ({ reactive: true }), compact: async () => null, emit: () => undefined };
 

@@ -11,7 +11,7 @@ import type { StreamRecord } from "../stream/stream-store";
 import { openChatSink } from "../turn/chat-sink";
 import { settleOrphan as settleStream } from "../turn/settle-orphan";
 import type { Turn, TurnResult } from "../turn/turn";
-import { Turns } from "../turn/turns";
+import { Turns, type TurnRequest } from "../turn/turns";
 import type { ChatRecoveryConfig } from "./config";
 import { IncidentStore } from "./incident-store";
 import { ContextOverflow, defaultContextOverflowClassifier } from "./overflow";
@@ -110,9 +110,9 @@ export class RecoveryWorld {
   }
 
   /** Asks a question; the answer may never come in this life. */
-  ask(id: string): Promise<TurnResult> {
+  ask(id: string, request: Pick<TurnRequest, "ownerId"> = {}): Promise<TurnResult> {
     this.messages.push({ id, role: "user", parts: [{ type: "text", text: id }] });
-    return this.isolate.turns.run({ requestId: `request-${id}` });
+    return this.isolate.turns.run({ requestId: `request-${id}`, ...request });
   }
 
   /** Runs the schedules that are due and not running yet; a row goes when its call has returned. */
