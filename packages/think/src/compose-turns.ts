@@ -104,6 +104,7 @@ export function composeTurns(
   const desk = new ResumeDesk(stream, {
     send,
     message: (id) => conversation.get(id),
+    isRecovering: () => recovery.isPending,
     settleOrphan,
     claim: (connectionId, activeRequestId) => clientTools.continuations.claim(connectionId, activeRequestId)
   });

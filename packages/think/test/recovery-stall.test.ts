@@ -1,6 +1,7 @@
 /** Streams that fall silent (durability.md §4, §11.2–11.5, traps 24, 25) and conversations that outgrow the model (§5, traps 26–28). */
 import {
   delay,
+  gate,
   hang,
   runInAgent,
   streamError,
@@ -17,6 +18,30 @@ const ended = (frames: readonly { readonly done?: unknown; readonly id?: unknown
   frames.filter((frame) => frame.done === true && frame.id === id);
 
 describe("§4, turns §5.7 a stream that falls silent", () => {
+  it("edges §21: ends its request as recovering, and the recovered turn with the ids of its question, live and after a reconnect", async () => {
+    const continued = gate();
+    const { connect, event } = newLab(
+      [
+        [text("Half"), hang()],
+        [continued, text("way")]
+      ],
+      { stallMs: 60 }
+    );
+    const client = await connect();
+    const turn = client.chat([userMessage("Hi", "question")]);
+    const names = { messageIds: ["question"] };
+    expect((await turn.done).frames.at(-1)).toMatchObject({ done: true, outcome: "recovering", ...names });
+    await continued.reached;
+    continued.open();
+    await event("completed");
+    await vi.waitFor(() =>
+      expect(client.frames.findLast(({ done }) => done === true)).toMatchObject({
+        outcome: "completed",
+        ...names
+      })
+    );
+  });
+
   it("is handed to recovery: partial kept, one clean end, no hook, and the turn goes on", async () => {
     const { connect, event, texts, lab, types, rest } = newLab([[text("Half"), hang()], "way"], {
       stallMs: 60

@@ -110,7 +110,8 @@ export type ClientFrame =
   | ClientMessagesFrame;
 
 /** How a turn ended, as told to clients. */
-export type WireOutcome = "completed" | "error" | "aborted" | "skipped";
+/** `recovering`: the request has ended, and recovery carries its turn on under another id. */
+export type WireOutcome = "completed" | "error" | "aborted" | "skipped" | "recovering";
 
 export interface ChatResponseFrame {
   readonly type: typeof FRAME.chatResponse;

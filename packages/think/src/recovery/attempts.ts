@@ -25,6 +25,7 @@ const payloadSchema = z.object({
   targetAssistantId: z.string().optional(),
   parentId: z.string().optional(),
   ownerId: z.string().optional(),
+  messageIds: z.array(z.string()).optional(),
   plan: z.number().optional(),
   lastBody: z.record(z.string(), z.unknown()).nullish(),
   lastClientTools: z.unknown().optional()
@@ -84,6 +85,7 @@ export class Attempts {
       requestId: ids.next(),
       rootRequestId: payload.originalRequestId || undefined,
       ownerId: payload.ownerId,
+      messageIds: payload.messageIds,
       parentId: kind === "retry" ? payload.parentId : undefined,
       continuation: kind === "continue",
       body: payload.lastBody === null ? undefined : context.body,

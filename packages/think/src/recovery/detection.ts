@@ -27,6 +27,12 @@ import { parseJson } from "./snapshot";
 
 const DISABLED = "The answer was interrupted, and chat recovery was disabled for it. Please ask again.";
 
+interface SettleOptions {
+  /** Another end follows. */
+  readonly silent?: boolean;
+  readonly outcome?: "aborted" | "recovering";
+}
+
 export class Detection {
   readonly #parts: RecoveryParts;
   readonly #incidents: Incidents;
@@ -101,7 +107,7 @@ export class Detection {
         const { kind } = decision;
         const payload = payloadOf(turn, { incidentId: incident.incidentId, kind, isKept }, this.#parts);
         await this.#incidents.plan(incident, kind, payload);
-        return this.#settle(turn, isKept);
+        return this.#settle(turn, isKept, { outcome: "recovering" });
       }
       case "disabled":
         this.#settle(turn, isKept, { silent: true });
@@ -114,12 +120,16 @@ export class Detection {
   }
 
   /** Closes the interrupted stream. Those who still wait for its end get it, unless another end follows (`silent`). */
-  #settle({ record }: InterruptedTurn, isKept: boolean, { silent = false } = {}): void {
+  #settle(
+    { record }: InterruptedTurn,
+    isKept: boolean,
+    { silent = false, outcome = "aborted" }: SettleOptions = {}
+  ): void {
     const { stream, conversation, broadcast, announce } = this.#parts;
     const hasGained = isKept && settleOrphan(stream, conversation);
     if (!isKept) stream.finish({ status: "completed", aborted: true });
     // As a replay, it is ignored by clients that do not wait for it.
-    if (!silent) broadcast(createResponseEncoder(record).end({ outcome: "aborted" }, true));
+    if (!silent) broadcast(createResponseEncoder(record).end({ outcome }, true));
     if (hasGained) announce();
   }
 

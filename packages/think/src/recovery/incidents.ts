@@ -51,6 +51,7 @@ export interface AttemptPayload {
   /** A regeneration: the message to answer, which is not the leaf. */
   readonly parentId?: string | undefined;
   readonly ownerId?: string | undefined;
+  readonly messageIds?: readonly string[] | undefined;
   /** Counts the plans of an incident: a schedule may fire before its own plan is on record. */
   readonly plan?: number | undefined;
   /** Absent: what is current stays. */

@@ -94,6 +94,7 @@ export function payloadOf(
     originalRequestId: turn.rootRequestId,
     incidentId,
     ...(snapshot ? { lastBody: snapshot.lastBody, lastClientTools: snapshot.lastClientTools } : {}),
-    ...(snapshot?.ownerId === undefined ? {} : { ownerId: snapshot.ownerId })
+    ...(snapshot?.ownerId === undefined ? {} : { ownerId: snapshot.ownerId }),
+    ...(snapshot?.messageIds === undefined ? {} : { messageIds: snapshot.messageIds })
   };
 }

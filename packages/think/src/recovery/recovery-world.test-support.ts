@@ -165,7 +165,7 @@ function openIsolate(world: RecoveryWorld): Isolate {
   const { send, broadcast } = socketsOf(world, life);
   const settleOrphan = () => void settleStream(stream, conversation);
   const desk = new ResumeDesk(stream, {
-    ...{ send, settleOrphan, claim: () => ({ kind: "open" }) as const },
+    ...{ send, isRecovering: () => false, settleOrphan, claim: () => ({ kind: "open" }) as const },
     message: (id) => conversation.get(id)
   });
   const sink = {

@@ -24,6 +24,8 @@ const snapshotSchema = z.object({
     )
     .nullable(),
   ownerId: z.string().optional(),
+  /** The user messages that the request ended with: the end of the recovered turn names them too. */
+  messageIds: z.array(z.string()).optional(),
   /** Empty for the primary session. */
   sessionId: z.string()
 });
@@ -37,6 +39,7 @@ export interface SnapshotSource {
   /** Runs the client tools on the caller's side; such tools die with the call. */
   readonly onClientToolCall?: unknown;
   readonly ownerId?: string | undefined;
+  readonly messageIds?: readonly string[] | undefined;
 }
 
 export function encodeSnapshot(
@@ -50,7 +53,8 @@ export function encodeSnapshot(
     ...place,
     lastBody: turn.body ?? null,
     lastClientTools: turn.onClientToolCall ? null : (turn.clientTools ?? null),
-    ...(turn.ownerId === undefined ? {} : { ownerId: turn.ownerId })
+    ...(turn.ownerId === undefined ? {} : { ownerId: turn.ownerId }),
+    ...(turn.messageIds?.length ? { messageIds: turn.messageIds } : {})
   });
 }
 

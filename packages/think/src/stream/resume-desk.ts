@@ -21,6 +21,8 @@ export interface ResumeHost {
   message(id: string): UIMessage | undefined;
   /** Turns an orphaned stream into a stored message and marks it ended. */
   settleOrphan(): void;
+  /** Whether recovery is about to carry the last turn on. */
+  isRecovering(): boolean;
   /** What a continuation has to say to a connection that asks, given the stream that could be offered now. */
   claim(connectionId: string, activeRequestId: string | null): ResumeClaim;
 }
@@ -67,7 +69,7 @@ export class ResumeDesk {
    */
   #tellEnd(connectionId: string): void {
     const { record } = this.#stream;
-    if (record) this.#end(connectionId, record, endOf(record));
+    if (record) this.#end(connectionId, record, this.#endOf(record));
   }
 
   /** A connection asks whether there is anything to resume. It gets an answer, or a promise of one. */
@@ -133,7 +135,7 @@ export class ResumeDesk {
     const record = this.#stream.record;
     const released = this.#excluded;
     this.#excluded = [];
-    if (record) for (const connectionId of released) this.#end(connectionId, record, endOf(record));
+    if (record) for (const connectionId of released) this.#end(connectionId, record, this.#endOf(record));
     this.#lost.clear();
   }
 
@@ -161,7 +163,7 @@ export class ResumeDesk {
       this.#host.send(connectionId, createResponseEncoder(record).replayComplete());
       return;
     }
-    this.#end(connectionId, record, endOf(record));
+    this.#end(connectionId, record, this.#endOf(record));
     if (record.status === "streaming") this.#host.settleOrphan();
   }
 
@@ -185,9 +187,10 @@ export class ResumeDesk {
   ): void {
     this.#host.send(connectionId, createResponseEncoder(stream).end(end, true));
   }
-}
 
-function endOf(record: StreamRecord): ResponseEnd {
-  if (record.status === "error") return { outcome: "error", error: record.error ?? "" };
-  return { outcome: record.aborted ? "aborted" : "completed" };
+  #endOf(record: StreamRecord): ResponseEnd {
+    if (record.status === "error") return { outcome: "error", error: record.error ?? "" };
+    if (!record.aborted) return { outcome: "completed" };
+    return { outcome: this.#host.isRecovering() ? "recovering" : "aborted" };
+  }
 }

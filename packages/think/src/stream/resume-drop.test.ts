@@ -32,6 +32,7 @@ it("§2.6, trap 4: a socket that is lost during the replay of a failure gets no 
       return true;
     },
     message: () => message,
+    isRecovering: () => false,
     settleOrphan() {},
     claim: () => ({ kind: "open" })
   });

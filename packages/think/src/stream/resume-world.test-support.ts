@@ -308,6 +308,7 @@ export class World {
     return new ResumeDesk(this.#stream, {
       send: (id, frame) => this.#send(id, frame),
       message: (id) => this.#messages.get(id),
+      isRecovering: () => false,
       settleOrphan: () => this.#settleOrphan(),
       claim: (id, active) => {
         if (active !== null || !this.isPending) return { kind: "open" };

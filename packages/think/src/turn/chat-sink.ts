@@ -108,5 +108,6 @@ function streamEnd(outcome: TurnOutcome): StreamEnd {
 
 function responseEnd(outcome: TurnOutcome): ResponseEnd {
   if ("error" in outcome && outcome.error !== undefined) return { outcome: "error", error: outcome.error };
+  if (outcome.status === "interrupted") return { outcome: "recovering" };
   return { outcome: outcome.status === "completed" ? "completed" : "aborted" };
 }
