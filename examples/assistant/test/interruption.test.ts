@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 describe("a server that dies in mid-answer", () => {
-  it("leaves the words on the page, which says that it reconnects, and takes the next message", async () => {
+  it("leaves the words on the page, goes on with the answer where it stopped, and takes the next message", async () => {
     const { url, port, stop } = await start();
     const chat = await ChatPage.open(await browser.newContext(), url);
     await chat.send("tell me a long story");
@@ -35,7 +35,11 @@ describe("a server that dies in mid-answer", () => {
     expect(await chat.chapter("1. The rock").count()).toBe(1);
 
     await start(port);
+    await chat.chapter("4. The dark").waitFor();
+    await chat.stopButton.click();
     await chat.status("Connected").waitFor();
+    // What was said before and what was said after the interruption are two messages.
+    await expect.poll(() => chat.answers.count()).toBe(2);
     expect(await chat.page.getByRole("heading", { name: "1. The rock" }).count()).toBe(1);
     expect(await chat.requests.count()).toBe(1);
     expect(await chat.ask("list files")).toContain("is empty");

@@ -10,8 +10,13 @@ type ToolResultPart = Extract<
   { readonly type: "tool-result" }
 >;
 
+/** How Think ends a prompt that carries an interrupted answer on. It is no request of the person's. */
+const CARRY_ON = "Continue from where you stopped.";
+
 export function readSituation(options: Pick<CallOptions, "prompt" | "tools" | "toolChoice">): Situation {
-  const start = options.prompt.findLastIndex((message) => message.role === "user");
+  const start = options.prompt.findLastIndex(
+    (message) => message.role === "user" && !textOf(message).startsWith(CARRY_ON)
+  );
   const request = options.prompt[start];
   const results: ToolResult[] = [];
   let alreadySaid = "";
