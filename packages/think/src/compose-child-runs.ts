@@ -8,19 +8,26 @@ import { RunStore } from "./child-runs/run-store";
 import type { Host } from "./host/host";
 import type { Recovery } from "./recovery/recovery";
 import { errorText } from "./shared/errors/error-text";
+import type { ChatApi } from "./turn/chat-api";
+import type { Turns } from "./turn/turns";
 
-export type ChildRunsSetting = Omit<ChildRunsParts, "clock" | "ids" | "store" | "archive" | "recovery"> & {
+export type ChildRunsSetting = Pick<ChildRunsParts, "stream" | "conversation" | "author" | "settleOrphan"> & {
+  readonly turns: Turns;
+  readonly api: ChatApi;
   readonly recovery: () => Recovery;
 };
 
 export function composeChildRuns(
   { sql, clock, ids }: Pick<Host, "sql" | "clock" | "ids">,
-  { recovery, ...setting }: ChildRunsSetting
+  { recovery, turns, api, ...setting }: ChildRunsSetting
 ): ChildRuns {
   return new ChildRuns({
     ...{ clock, ids, ...setting },
     store: new RunStore(sql),
     archive: new ChunkArchive(sql),
+    save: (messages, options) => api.runSaved(messages, options),
+    cancel: (requestId) => turns.cancel(requestId),
+    generation: () => turns.generation,
     recovery: {
       get isOn() {
         return recovery().isOn;

@@ -138,15 +138,11 @@ export function composeTurns(
   });
   const api = new ChatApi({ turns, conversation, context, ids, broadcast, settleOrphan });
   const childRuns: ChildRuns = composeChildRuns(host, {
-    ...{ stream, conversation, settleOrphan, author: overrides.childRuns },
-    save: (messages, options) => api.runSaved(messages, options),
-    cancel: (requestId) => turns.cancel(requestId),
-    generation: () => turns.generation,
+    ...{ stream, conversation, settleOrphan, turns, api, author: overrides.childRuns },
     recovery: () => recovery
   });
-  const recovery: Recovery = composeRecovery(host, overrides, stores, {
-    ...{ turns, clientTools, announce, childRuns }
-  });
+  const parts = { turns, clientTools, announce, childRuns };
+  const recovery: Recovery = composeRecovery(host, overrides, stores, parts);
   return { turns, desk, clientTools, settleOrphan, recovery, api, childRuns };
 }
 

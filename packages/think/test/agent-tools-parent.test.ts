@@ -134,6 +134,27 @@ describe("what a parent gets", () => {
     expect(await runInAgent(stub(), (agent) => agent.inspectChild(`agent-tool:${id}`))).toBeNull();
   });
 
+  it("§7.6: of a detached run comes later, through the finish hook; of a terminal-only run without its chunks", async () => {
+    const [detached, terminal] = [`d-${callId()}`, `t-${callId()}`];
+    const { connect, stub } = newFamily([], {});
+    const client = await connect();
+    openChild(detached, { model: scriptedModel(["later"]) });
+    openChild(terminal, { model: scriptedModel(["now"]) });
+    expect(await runInAgent(stub(), (agent) => agent.delegateQuietly(detached, "detached"))).toBe("running");
+    await vi.waitFor(
+      async () =>
+        expect(await runInAgent(stub(), (agent) => agent.finished)).toMatchObject([
+          { runId: detached, status: "completed" }
+        ]),
+      patient
+    );
+    expect(await runInAgent(stub(), (agent) => agent.delegateQuietly(terminal, "terminal"))).toBe(
+      "completed"
+    );
+    const kinds = runFrames(client, terminal).map(({ event }) => event.kind);
+    expect(kinds).toEqual(["started", "finished"]);
+  });
+
   it("is cleared while it runs: the child is stopped and gone, and nobody waits for it", async () => {
     const id = callId();
     const held = gate();

@@ -23,9 +23,7 @@ function openReader(child: Child, afterSequence = -1) {
   const cancel = { now: () => {} };
   void runInAgent(child.stub(), async (agent) => {
     const stream = await agent.tailAgentToolRun(child.runId, { afterSequence });
-    const reader = stream
-      .pipeThrough(new TextDecoderStream() as never)
-      .getReader() as ReadableStreamDefaultReader<string>;
+    const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
     let isCancelled = false;
     cancel.now = () => (isCancelled = true);
     for (;;) {

@@ -31,7 +31,7 @@ export function outputJson(output: unknown): string | null {
   try {
     // A function or a symbol has no JSON, whatever the type says.
     const json: unknown = JSON.stringify(output);
-    return typeof json === "string" ? json : JSON.stringify(String(output));
+    return typeof json === "string" ? json : JSON.stringify(textOf(output));
   } catch {
     return JSON.stringify(textOf(output));
   }
@@ -53,6 +53,7 @@ export function inputText(input: unknown): string {
 
 function textOf(value: unknown): string {
   try {
+    // Functions, symbols, BigInts and what refers to itself come here: the best there is.
     return String(value);
   } catch {
     return "an output without a text";

@@ -48,10 +48,15 @@ export class RunTurns {
     run: (request: TurnRequest) => Promise<TurnResult>
   ): Promise<TurnResult> {
     const runId = runOfOwner(request.ownerId);
-    const result = await run(request);
-    // A skipped attempt found its object changed; recovery closes its incident, and the run is judged by that.
-    if (runId !== undefined && result.status !== "skipped") await this.ended(runId, result);
-    return result;
+    if (runId === undefined) return run(request);
+    try {
+      const result = await run(request);
+      // A skipped attempt found its object changed; recovery closes its incident, and the run is judged by that.
+      if (result.status !== "skipped") await this.ended(runId, result);
+      return result;
+    } finally {
+      this.#parts.live.remove(runId);
+    }
   }
 
   /** A turn of the run is over. */

@@ -43,7 +43,7 @@ export function openTail(
         const last = page.at(-1);
         if (last) {
           cursor = last.sequence;
-          return controller.enqueue(encodePage(page) as Uint8Array<ArrayBuffer>);
+          return controller.enqueue(encodePage(page));
         }
         if (isDetached || source.isOver()) {
           detach();

@@ -1,19 +1,18 @@
 /**
  * `chat()` as seen by its caller: the callback that gets a turn's events, usually over RPC.
  *
- * I1. Events are sent without waiting for each: a call per delta that is awaited one by one costs a round trip per token. At most
- *     `callbackEventsInFlight` are unanswered; beyond that the turn waits, so a slow caller bounds memory instead of filling it.
+ * I1. How events are sent, and how a slow caller bounds memory: `event-sender.ts`.
  * I2. A caller that fails, or whose object died, is not called again. The turn goes on for everybody else and is stored.
  * I3. Members that are missing are not called. Over RPC every member seems to be there, and the call says that it is not.
  */
-import { LIMITS } from "../shared/limits";
+import { EventSender } from "./event-sender";
 import type { TurnFollower } from "./turns";
 
 /** Gets the events of one turn. Every member may be async. Members that are missing are not called. */
 export interface StreamCallback {
   /** The turn was accepted; `requestId` cancels it. */
   onStart(event: ChatStartEvent): void | Promise<void>;
-  /** One UI message chunk, as JSON text. */
+  /** One UI message chunk, as JSON text. Deltas that follow each other come as one when the caller is slow to answer. */
   onEvent(json: string): void | Promise<void>;
   /** The turn completed and its message is stored. */
   onDone(): void | Promise<void>;
@@ -37,9 +36,7 @@ export interface CallbackFollower extends TurnFollower {
 }
 
 export function followWithCallback(callback: Partial<StreamCallback>): CallbackFollower {
-  const inFlight: Promise<void>[] = [];
   let failure: { readonly error: unknown } | undefined;
-  let wantsEvents = callback.onEvent !== undefined;
 
   /** A caller that fails is not called again; the turn goes on for everybody else. */
   const guarded = async (call: () => void | Promise<void>) => {
@@ -50,35 +47,21 @@ export function followWithCallback(callback: Partial<StreamCallback>): CallbackF
     }
   };
 
-  const answered = async (sent: Promise<void>) => {
-    try {
-      await sent;
-    } catch (error) {
-      if (isMissing(error, "onEvent")) wantsEvents = false;
-      else failure ??= { error };
+  const sender = new EventSender({
+    send: (json) => callback.onEvent?.(json),
+    failed: (error) => {
+      if (!isMissing(error, "onEvent")) failure ??= { error };
     }
-  };
+  });
 
   return {
     started: (event) => ifPresent("onStart", () => callback.onStart?.(event)),
     failed: (error) => ifPresent("onError", () => callback.onError?.(error)),
-    chunk(json) {
-      if (failure || !wantsEvents) return;
-      let sent: void | Promise<void>;
-      try {
-        sent = callback.onEvent?.(json);
-      } catch (error) {
-        failure = { error };
-        return;
-      }
-      if (!sent) return;
-      inFlight.push(answered(sent));
-      return inFlight.length >= LIMITS.callbackEventsInFlight ? inFlight.shift() : undefined;
-    },
+    chunk: (json, chunk) => sender.push(chunk, json),
     async ended(outcome) {
       // Nothing follows an abort, so nobody has to wait for a caller that may be the reason for it.
-      if (outcome.status === "aborted") return;
-      await Promise.all(inFlight);
+      if (outcome.status === "aborted") return sender.stop();
+      await sender.flush();
       if (failure) return;
       if (outcome.status === "interrupted")
         await guarded(() => ifPresent("onInterrupted", () => callback.onInterrupted?.()));

@@ -6,7 +6,7 @@
  * I2. Wire, stored stream, response hook and result are told the same outcome.
  * I3. After a turn its abort controller is gone and its place in the queue is free; only then the response hook runs.
  */
-import type { UIMessage } from "ai";
+import type { UIMessage, UIMessageChunk } from "ai";
 import type { ModelStream } from "../loop/sdk";
 import type { Clock, Ids } from "../shared/clock";
 import { errorText } from "../shared/errors/error-text";
@@ -35,7 +35,7 @@ export interface TurnRequest extends TurnInput {
 
 /** Someone who follows one turn from outside, such as an RPC caller. */
 export interface TurnFollower {
-  chunk(json: string): void | Promise<void>;
+  chunk(json: string, chunk: UIMessageChunk): void | Promise<void>;
   /** The turn has ended and its place in the queue is free. Runs before the response hook. */
   ended(outcome: TurnOutcome): void | Promise<void>;
 }
@@ -374,7 +374,7 @@ function withFollower(sink: TurnSink, follower: TurnFollower | undefined): Chunk
     foreignTool: (chunk) => sink.foreignTool(chunk),
     chunk(chunk, json) {
       const own = sink.chunk(chunk, json);
-      const other = follower.chunk(json);
+      const other = follower.chunk(json, chunk);
       return own && other ? Promise.all([own, other]).then(() => undefined) : (own ?? other);
     }
   };

@@ -97,6 +97,7 @@ export class ToolChild extends Think {
 export interface CallerLab {
   /** While true, events are taken but not answered. */
   isHolding: boolean;
+  events: number;
   unanswered: number;
   mostUnanswered: number;
   requestId?: string;
@@ -108,7 +109,14 @@ export interface CallerLab {
 const callers = new Map<string, CallerLab>();
 
 export function openCaller(name: string): CallerLab {
-  const lab: CallerLab = { isHolding: false, unanswered: 0, mostUnanswered: 0, calls: [], text: "" };
+  const lab: CallerLab = {
+    isHolding: false,
+    events: 0,
+    unanswered: 0,
+    mostUnanswered: 0,
+    calls: [],
+    text: ""
+  };
   callers.set(name, lab);
   return lab;
 }
@@ -129,6 +137,7 @@ class Caller extends RpcTarget implements StreamCallback {
 
   async onEvent(json: string): Promise<void> {
     const lab = this.#lab;
+    lab.events += 1;
     lab.unanswered += 1;
     lab.mostUnanswered = Math.max(lab.mostUnanswered, lab.unanswered);
     lab.text += (JSON.parse(json) as { delta?: string }).delta ?? "";
@@ -215,9 +224,7 @@ export class ToolParent extends Think {
   ): Promise<void> {
     const lab = callers.get(this.name) ?? openCaller(this.name);
     const agent: Pick<ToolChild, "chat"> =
-      kind === "child"
-        ? ((await this.subAgent(ToolChild, name)) as unknown as ToolChild)
-        : (this.env.ToolChild.getByName(name) as unknown as ToolChild);
+      kind === "child" ? await this.subAgent(ToolChild, name) : this.env.ToolChild.getByName(name);
     const callback = members === "all" ? new Caller(lab) : new Listener(lab);
     try {
       await agent.chat("Hi", callback as StreamCallback);
@@ -249,6 +256,16 @@ export class ToolParent extends Think {
   > {
     const results = runs.map((runId) => this.runAgentTool(CLASSES[kind] as never, { input: "Go", runId }));
     return copy(await Promise.all(results));
+  }
+
+  /** Runs a child without waiting for it, or without showing what it says. */
+  async delegateQuietly(runId: string, how: "detached" | "terminal"): Promise<string> {
+    const options = { input: "Go", runId };
+    const { status } =
+      how === "detached"
+        ? await this.runAgentTool(ToolChild, { ...options, detached: true })
+        : await this.runAgentTool(ToolChild, { ...options, eventDelivery: "terminal" });
+    return status;
   }
 
   /** Makes a child that does nothing. */

@@ -63,8 +63,11 @@ export const LIMITS = {
   /** Most client tools in one frame. Models become confused long before. */
   clientToolsPerRequest: 1_000,
 
-  /** Events to a `chat()` callback that may be on their way at once; the turn waits for a caller that falls further behind. */
-  callbackEventsInFlight: 64,
+  /** Events to a `chat()` callback that may be unanswered at once; beyond them adjacent deltas are held back and merged. */
+  callbackEventsInFlight: 16,
+
+  /** Events held back for a `chat()` callback, in UTF-16 code units of their JSON; a turn whose caller is further behind waits. */
+  callbackHeldChars: 32 * 1024,
 
   /** A turn that lasts longer than this arms the keep-alive heartbeat, in ms; shorter ones cost no alarm write. */
   keepAliveAfterMs: 10_000
