@@ -126,7 +126,12 @@ describe("cleaning up", () => {
     const context = desk.page.context();
     const second = await DeskPage.open(context, baseUrl, new URL(desk.page.url()).hash.slice(1));
     await second.phase("honeybees", "Done").waitFor();
+    const sockets: string[] = [];
+    desk.page.on("websocket", (socket) => sockets.push(socket.url()));
     await desk.lookIn("honeybees");
+    const address = new URL(sockets.find((url) => url.includes("/sub/researcher/")) ?? "");
+    const messages = new URL(`${address.pathname}/get-messages`, baseUrl);
+    expect((await fetch(messages)).status).toBe(200);
     expect(await desk.cleanUpButton.innerText()).toContain("2");
     await desk.cleanUp();
     for (const tab of [desk, second]) {
@@ -135,18 +140,39 @@ describe("cleaning up", () => {
       expect(await tab.card("honeybees").getByRole("button").count()).toBe(0);
     }
     expect(await desk.panel("honeybees").count()).toBe(0);
+    expect((await fetch(messages)).status).toBe(404);
     await desk.lead.reload();
     await desk.phase("honeybees", "Removed").waitFor();
     expect(await desk.cleanUpButton.isDisabled()).toBe(true);
     expect(await desk.lead.answers.last().innerText()).toContain("A colony is some thirty thousand workers");
   });
 
-  it("leaves no way to a researcher that is gone or was never sent", async () => {
+  it("leaves no way to a researcher that was never sent", async () => {
     const desk = await openDesk();
     const chat = new URL(desk.page.url()).hash.slice(1);
     const address = (run: string) =>
       new URL(`agents/lead/${chat}/sub/researcher/${run}/get-messages`, baseUrl);
     expect((await fetch(address("stranger"))).status).toBe(404);
     expect((await fetch(address("agent-tool:guess"))).status).toBe(404);
+  });
+});
+
+describe("on a phone", () => {
+  it("shows the researchers below each other, and one of them over the whole page", async () => {
+    const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
+    const desk = await DeskPage.open(context, baseUrl);
+    await desk.lead.send("research tides and lighthouses");
+    await desk.words("lighthouses").getByText("What I read").waitFor();
+    const [first, second] = [
+      await desk.card("tides").boundingBox(),
+      await desk.card("lighthouses").boundingBox()
+    ];
+    expect(first?.x).toBe(second?.x);
+    expect(await desk.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+    const panel = await desk.lookIn("lighthouses");
+    expect(await panel.boundingBox()).toMatchObject({ x: 0, y: 0, width: 390, height: 844 });
+    await panel.getByRole("button", { name: "Close" }).click();
+    await desk.lead.stopButton.click();
+    await desk.phase("lighthouses", "Stopped").waitFor();
   });
 });

@@ -41,6 +41,20 @@ describe("a planned model", () => {
     expect(seen).toMatchObject({ request: "Go", results: [{ toolName: "t", output: { ok: true } }] });
   });
 
+  it("takes a request to carry on for what it is", async () => {
+    let seen: Situation | undefined;
+    const model = createPlannedModel((situation) => ((seen = situation), []));
+    const carryOn = "Continue from where you stopped. Do not repeat what you have already said or done.";
+    await model.doGenerate({
+      prompt: [
+        ...question,
+        { role: "assistant", content: [{ type: "text", text: "one tw" }] },
+        { role: "user", content: [{ type: "text", text: carryOn }] }
+      ]
+    });
+    expect(seen).toMatchObject({ request: "Go", alreadySaid: "one tw" });
+  });
+
   it("stops when it is told to", async () => {
     const plan: Plan = [{ type: "text", text: "one two", pace: "slow" }];
     await expect(partsOf(plan, question, AbortSignal.abort())).rejects.toThrow("aborted");
