@@ -1,5 +1,5 @@
 /**
- * Random interleavings of starting, following, failing, cancelling, talking and crashing over several runs of several children (issue 7, seed 001 §8.2): each run ends
+ * Random interleavings of starting, following, failing, cancelling, talking and crashing over several runs of one child (issue 7, seed 001 §8.2): each run ends
  * as its own stream said, and every reader sees its chunks and no others.
  */
 import {

@@ -82,20 +82,18 @@ describe("chat() of a child", () => {
     expect(caller.calls).toEqual(["done"]);
   });
 
-  it("row 12: does not wait for each event; with 16 unanswered it merges deltas, and with 32 K held the turn waits", async () => {
-    const { talk, result, caller, model } = newTalk([words(12_000)]);
+  it("row 12: does not wait for each event; at most 16 are unanswered, and what follows is merged, in order", async () => {
+    const { talk, result, caller } = newTalk([words(2_000)]);
     caller.isHolding = true;
     talk();
     await vi.waitFor(() => expect(caller.unanswered).toBe(16), patient);
-    const isWaiting = () => model.calls[0]?.status === "running";
-    await vi.waitFor(() => expect(isWaiting()).toBe(true), patient);
     expect(caller.text.length).toBeLessThan(16 * 5);
     caller.isHolding = false;
     expect(await result()).toBe("resolved");
     expect(caller.mostUnanswered).toBe(16);
-    expect(caller.text).toBe("word ".repeat(12_000));
-    expect(caller.events).toBeLessThan(12_000);
-  }, 20_000);
+    expect(caller.text).toBe("word ".repeat(2_000));
+    expect(caller.events).toBeLessThan(2_000);
+  });
 
   it("a caller that dies is left behind: the turn goes on and is stored", async () => {
     const held = gate();
