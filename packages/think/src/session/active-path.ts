@@ -207,6 +207,7 @@ export class ActivePath {
 
   clear(): void {
     this.#options.store.clear();
+    this.#options.forks.clear();
     this.#options.observer.cleared();
     this.#leafForks = false;
     this.#loaded = emptyPath();

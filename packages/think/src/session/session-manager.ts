@@ -67,7 +67,7 @@ export class SessionManager extends SessionChain {
     this.#archive = new SessionArchive({
       ...{ sql, now, ids, config: createConfigStore(sql), sessions: this.#sessions, indexed: this.#indexed },
       compactions: createCompactionStore(sql),
-      context: new ContextArchive(sql, () => this.contextLabels()),
+      context: new ContextArchive(sql, () => this.durableLabels()),
       files: () => undefined
     });
   }

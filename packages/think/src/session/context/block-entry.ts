@@ -45,6 +45,11 @@ export class BlockEntry {
     this.provider = options.provider;
   }
 
+  /** Whether the session stores it, because its author gave no provider. */
+  get isDurable(): boolean {
+    return this.#options.config.provider === undefined;
+  }
+
   /** Whether the last read succeeded. */
   get isCurrent(): boolean {
     return this.#current;
