@@ -5,6 +5,7 @@
  * I1. The next attempt is planned before the interrupted stream is closed: a crash in between repeats this and loses nothing.
  * I2. Settled tool results are never dropped, whatever the author says.
  * I3. A planned attempt has its alarm whenever the object is awake.
+ * I4. Whoever clears or asks again while the author is being heard has the last word: then the interrupted turn is left alone.
  */
 import { createResponseEncoder } from "../protocol/encode";
 import { errorText } from "../shared/errors/error-text";
@@ -63,15 +64,24 @@ export class Detection {
   async #recover(turn: InterruptedTurn, config: ResolvedChatRecoveryConfig): Promise<void> {
     const evidence = evidenceOf(turn, this.#parts);
     const { incident, exhausted } = await this.#incidents.advance(evidence, config);
+    if (this.#isOvertaken(turn)) return this.#incidents.drop(incident);
     if (exhausted) return this.#giveUp(turn, incident, { reason: exhausted, config });
     try {
       if (evidence.waitingOnHuman) return this.#park(turn, incident);
       const options = await this.#ask(turn, incident, evidence.kind);
+      if (this.#isOvertaken(turn)) return this.#incidents.drop(incident);
       await this.#act(turn, incident, options);
     } catch (error) {
+      if (this.#isOvertaken(turn)) return this.#incidents.drop(incident);
       this.#incidents.close(incident, "failed", errorText(error));
       throw error;
     }
+  }
+
+  /** Whether the interrupted stream is not there any more, or another turn has taken over its rows (I4). */
+  #isOvertaken({ record }: InterruptedTurn): boolean {
+    const { stream } = this.#parts;
+    return stream.isLive || stream.active?.id !== record.id;
   }
 
   /** The client's answer will carry the conversation on, whenever it comes; until then nothing is spent. */
@@ -87,6 +97,7 @@ export class Detection {
   ): Promise<void> {
     const { leftover, record } = turn;
     await this.#incidents.exhaust(incident, { reason, leftover, config }, (message) => {
+      if (this.#isOvertaken(turn)) return;
       this.#settle(turn, true, { silent: true });
       this.#incidents.tellFailure(record.requestId, message, leftover);
     });
@@ -101,7 +112,8 @@ export class Detection {
         const { kind } = decision;
         const payload = payloadOf(turn, { incidentId: incident.incidentId, kind, isKept }, this.#parts);
         await this.#incidents.plan(incident, kind, payload);
-        return this.#settle(turn, isKept);
+        // What overtakes it now makes the attempt find its object changed.
+        return this.#isOvertaken(turn) ? undefined : this.#settle(turn, isKept);
       }
       case "disabled":
         this.#settle(turn, isKept, { silent: true });

@@ -118,6 +118,30 @@ describe("a turn leaves nothing behind (§3.2, trap 13)", () => {
     logged.mockRestore();
   });
 
+  it("ends a turn, once, whose rescue fails itself (I1)", async () => {
+    const logged = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const broken = () => Promise.reject(new Error("no storage"));
+    const stuck = world({
+      stays: true,
+      rescue: { stallTimeoutMs: () => 1_000, stalled: broken, failed: broken }
+    });
+    const running = stuck.turns.run({ requestId: "a" });
+    await stuck.said;
+    await stuck.clock.advance(1_000);
+    expect(await running).toMatchObject({ status: "error", error: expect.stringContaining("stalled") });
+    const failing = world({
+      startModel: async () => ({
+        chunks: ReadableStream.from<UIMessageChunk>([{ type: "error", errorText: "too long" }]),
+        failure: () => undefined
+      }),
+      rescue: { stallTimeoutMs: () => 0, stalled: broken, failed: broken }
+    });
+    expect(await failing.turns.run({ requestId: "a" })).toMatchObject({ status: "error" });
+    for (const { told } of [stuck, failing]) expect(told.filter((word) => word === "error")).toHaveLength(1);
+    expect(logged).toHaveBeenCalledTimes(2);
+    logged.mockRestore();
+  });
+
   it("asks for a structured output once, so that its failure is handled (§5.2.3)", async () => {
     let asked = 0;
     const output = () => {

@@ -118,6 +118,8 @@ interface Attempted {
   readonly outcome: TurnOutcome;
 }
 
+const FAIL: Rescue = { action: "fail" };
+
 const ABORTED: TurnOutcome = { status: "aborted" };
 
 const SKIPPED: Executed = { result: { status: "skipped" } };
@@ -258,7 +260,8 @@ export class Turns {
       if (outcome.status === "stalled")
         return { live, outcome: await this.#stalled(live, outcome.timeoutMs, abort) };
       if (outcome.status !== "error" || outcome.stage !== "stream") return { live, outcome };
-      const rescue = await this.#options.rescue.failed(turn, outcome.cause, attempt);
+      const { cause } = outcome;
+      const rescue = await rescued(() => this.#options.rescue.failed(turn, cause, attempt), FAIL);
       if (rescue.action === "fail" || !this.#isCurrent(turn)) {
         const { classification } = { classification: undefined, ...rescue };
         return { live, outcome: turn.signal.aborted ? ABORTED : { ...outcome, classification } };
@@ -271,8 +274,9 @@ export class Turns {
     const error = `Chat stream stalled: nothing was heard for ${timeoutMs} ms, so the turn was stopped.`;
     // The provider and the tools are told to stop; for the turn itself this is no cancellation.
     abort();
+    const { rescue } = this.#options;
     const outcome = this.#isCurrent(live.turn)
-      ? await this.#options.rescue.stalled(live, timeoutMs)
+      ? await rescued(() => rescue.stalled(live, timeoutMs), undefined)
       : undefined;
     return outcome ?? { status: "error", error, cause: new Error(error), stage: "stream" };
   }
@@ -363,6 +367,16 @@ export class Turns {
       timer.cancel();
       void dispose?.then((stop) => stop());
     };
+  }
+}
+
+/** A rescue that fails itself must not keep the turn from ending (I1). */
+async function rescued<Result>(rescue: () => Promise<Result>, otherwise: Result): Promise<Result> {
+  try {
+    return await rescue();
+  } catch (error) {
+    console.error(`[Think] A turn in trouble could not be rescued: ${errorText(error)}`, error);
+    return otherwise;
   }
 }
 
