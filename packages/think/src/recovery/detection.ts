@@ -9,6 +9,7 @@
  */
 import { createResponseEncoder } from "../protocol/encode";
 import { errorText } from "../shared/errors/error-text";
+import { inTime } from "../shared/in-time";
 import { RECOVERY_LIMITS } from "../shared/limits";
 import { settleOrphan } from "../turn/settle-orphan";
 import type { ResolvedChatRecoveryConfig } from "./config";
@@ -138,16 +139,9 @@ export class Detection {
   /** The whole object waits for the author's hook: it has a time limit. */
   async #ask(turn: InterruptedTurn, incident: Incident, kind: RecoveryKind): Promise<ChatRecoveryOptions> {
     const { hook, clock } = this.#parts;
-    const late = Promise.withResolvers<never>();
-    const timer = clock.setTimer(
-      () => late.reject(new Error(`onChatRecovery() took longer than ${RECOVERY_LIMITS.hookMs} ms.`)),
-      RECOVERY_LIMITS.hookMs
-    );
-    try {
-      return (await Promise.race([hook(this.#context(turn, incident, kind)), late.promise])) ?? {};
-    } finally {
-      timer.cancel();
-    }
+    const ms = RECOVERY_LIMITS.hookMs;
+    const late = () => new Error(`onChatRecovery() took longer than ${ms} ms.`);
+    return (await inTime(clock, hook(this.#context(turn, incident, kind)), { ms, late })) ?? {};
   }
 
   #context(turn: InterruptedTurn, incident: Incident, recoveryKind: RecoveryKind): ChatRecoveryContext {

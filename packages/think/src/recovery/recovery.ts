@@ -1,7 +1,7 @@
 /**
  * Recovery as the rest of the package sees it: told of wakes, stalls, ends and clears; asked what to keep of a turn. The parts do the work.
  */
-import type { LiveTurn } from "../turn/turns";
+import type { LiveTurn } from "../turn/turn-parts";
 import type { Turn, TurnOutcome } from "../turn/turn";
 import { errorText } from "../shared/errors/error-text";
 import { RECOVERY_LIMITS } from "../shared/limits";

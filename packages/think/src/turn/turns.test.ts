@@ -5,7 +5,8 @@ import type { ModelStream } from "../loop/sdk";
 import { LIMITS } from "../shared/limits";
 import { fakeClock } from "../testing/fake-clock";
 import type { Turn, TurnOutcome } from "./turn";
-import { Turns, type TurnsOptions } from "./turns";
+import { Turns } from "./turns";
+import type { TurnsOptions } from "./turn-parts";
 
 const HELLO = [
   { type: "start" },
@@ -131,7 +132,9 @@ describe("a turn leaves nothing behind (§3.2, trap 13)", () => {
     expect(await running).toMatchObject({ status: "error", error: expect.stringContaining("stalled") });
     const failing = world({
       startModel: async () => ({
-        chunks: ReadableStream.from<UIMessageChunk>([{ type: "error", errorText: "too long" }]),
+        chunks: new ReadableStream<UIMessageChunk>({
+          start: (controller) => controller.enqueue({ type: "error", errorText: "too long" })
+        }),
         failure: () => undefined
       }),
       rescue: { stallTimeoutMs: () => 0, stalled: broken, failed: broken }

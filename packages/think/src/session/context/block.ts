@@ -45,7 +45,9 @@ export function checkRegistration({ label: text, config }: ContextRegistration):
     throw invalid(`The label of a context block must be one line of text, not ${JSON.stringify(text)}.`);
   }
   if (text.startsWith(PROMPT_LABEL)) {
-    throw invalid(`The label of a context block must not begin with ${PROMPT_LABEL}: the prompt is kept there.`);
+    throw invalid(
+      `The label of a context block must not begin with ${PROMPT_LABEL}: the prompt is kept there.`
+    );
   }
   if (text.length > CONTEXT_LIMITS.labelChars) {
     throw invalid(`The label of a context block may have ${CONTEXT_LIMITS.labelChars} characters at most.`);
