@@ -242,6 +242,17 @@ describe("§8.14 messages", () => {
       expect(manager.get(a!)).toMatchObject({ name: "a" });
     }));
 
+  it("are deleted for a few rows each, however long the path is", () =>
+    onManager(async ({ manager, wake, cost }) => {
+      const { id } = manager.create("long");
+      await manager.appendAll(id, dialogue(200));
+      const gone = manager.getHistory(id).slice(50, 150);
+      const { rowsRead } = await cost(() => manager.deleteMessages(id, ids(gone)));
+      expect(rowsRead).toBeLessThan(gone.length * 10);
+      expect(manager.getMessageCount(id)).toBe(100);
+      expect(wake().getHistory(id)).toEqual(manager.getHistory(id));
+    }));
+
   it("that change make their session the newest; what changes nothing does not", () =>
     onManager(async ({ manager, rows, cost }) => {
       const { id } = manager.create("one");

@@ -202,7 +202,7 @@ export class SessionManager extends SessionChain {
   ): StoredCompaction {
     const text = checkSummary(summary);
     this.#existing(sessionId);
-    const stored = this.#provider(sessionId).addCompaction(text, fromMessageId, toMessageId);
+    const stored = this.#stored(sessionId).provider.addCompaction(text, fromMessageId, toMessageId);
     this.#sessions.touch(sessionId);
     return stored;
   }
@@ -272,10 +272,6 @@ export class SessionManager extends SessionChain {
       ...{ sessionId, canChoose: false },
       open: () => this.#stored(sessionId)
     }));
-  }
-
-  #provider(sessionId: string): OpenedSession["provider"] {
-    return this.#stored(sessionId).provider;
   }
 
   #stored(sessionId: string): OpenedSession {
