@@ -79,10 +79,9 @@ export class Detection {
     }
   }
 
-  /** Whether the interrupted stream is not there any more, or another turn has taken over its rows (I4). */
+  /** Whether the stream was cleared, left or taken over by another turn (I4). One that somebody settled meanwhile is carried on as planned. */
   #isOvertaken({ record }: InterruptedTurn): boolean {
-    const { stream } = this.#parts;
-    return stream.isLive || stream.active?.id !== record.id;
+    return this.#parts.stream.record?.id !== record.id;
   }
 
   /** The client's answer will carry the conversation on, whenever it comes; until then nothing is spent. */
@@ -130,7 +129,7 @@ export class Detection {
   #settle({ record }: InterruptedTurn, isKept: boolean, { silent = false } = {}): void {
     const { stream, conversation, broadcast, announce } = this.#parts;
     const hasGained = isKept && settleOrphan(stream, conversation);
-    if (!isKept) stream.finish({ status: "completed", aborted: true });
+    if (!isKept && stream.active) stream.finish({ status: "completed", aborted: true });
     // As a replay, it is ignored by clients that do not wait for it.
     if (!silent) broadcast(createResponseEncoder(record).end({ outcome: "aborted" }, true));
     if (hasGained) announce();

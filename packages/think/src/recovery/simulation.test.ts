@@ -168,6 +168,15 @@ describe("§3.7 whoever clears or asks again while the author is being heard has
     }
   });
 
+  it("a client that comes back is no last word: the turn is carried on", async () => {
+    const { world, detected, answer } = await asked();
+    world.connect();
+    answer.resolve({});
+    await detected;
+    expect(world.planned).toMatchObject([{ callback: "_chatRecoveryContinue" }]);
+    expect(world.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
+  });
+
   it("a new question keeps its stream, and the old turn is not carried on", async () => {
     const { world, detected, answer } = await asked();
     void world.ask("u2");
