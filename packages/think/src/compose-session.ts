@@ -79,7 +79,7 @@ export function composeSession(
   });
   const archive = new SessionArchive({
     ...{ sql, now, ids, config, sessions, compactions, files: overrides.attachments },
-    context: new ContextArchive(sql, () => session.current.contextLabels)
+    context: new ContextArchive(sql, () => session.current.durableLabels)
   });
   return { scope, sessions, conversation, compactions, search, archive, session };
 }

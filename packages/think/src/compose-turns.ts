@@ -33,7 +33,8 @@ import { ResponseHooks } from "./turn/responses";
 import { settleOrphan as settleStream } from "./turn/settle-orphan";
 import { type MessageConcurrency } from "./turn/submit-gate";
 import type { Turn, TurnOutcome } from "./turn/turn";
-import { Turns, type TurnResponse } from "./turn/turns";
+import { Turns } from "./turn/turns";
+import type { TurnResponse } from "./turn/turn-parts";
 
 /** What the author of an agent decides, asked anew each time. */
 export interface AgentOverrides extends SessionOverrides {

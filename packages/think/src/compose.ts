@@ -190,6 +190,7 @@ function composeExecutions(
   return new Executions({
     ids,
     runtime: overrides.executionRuntime,
+    generation: () => turns.generation,
     live: () => turns.live?.accumulator.snapshot(),
     newestFirst: () => conversation.newestFirst(),
     replace: (toolCallId, executionId, output) =>

@@ -64,6 +64,10 @@ describe("the registry", () => {
       expect(() => registry.register(Helper, { title: "x".repeat(201) })).toThrow("A title");
       expect(() => registry.register(Helper, { metadata: { a: "x".repeat(16_000) } })).toThrow("Metadata");
       expect(() => registry.update(Helper, odd.name, { messageCount: -1 })).toThrow("message count");
+      // A status may come from a client; this one would be the mark of a deletion.
+      const status = "deleting" as "idle";
+      expect(() => registry.update(Helper, odd.name, { status })).toThrow("A status is one of idle");
+      expect(() => registry.register(Helper, { status })).toThrow("A status is one of idle");
       expect(registry.list({ limit: Number.NaN })).toEqual([]);
       expect(registry.list()).toHaveLength(1);
     });

@@ -53,6 +53,7 @@ const exceptions: Readonly<Record<string, readonly [Reach, string]>> = {
     "finds the leaf of a session that has no pointer: once, for published data, or when it was deleted"
   ],
   "MESSAGE_SQL.page": ["page", "export and import"],
+  "MESSAGE_SQL.any": ["session", "reads one row of it"],
   "MESSAGE_SQL.count": ["session", "a number that a program asks for"],
   "MESSAGE_SQL.clear": ["session", "deletes all of it"],
   "BRANCH_SQL.all": ["session", "export"],

@@ -169,6 +169,20 @@ describe("branches for people", () => {
     expect([await stub().getMessages(), await stub().getMessageCount()]).toEqual([[], { path: 0, total: 0 }]);
   });
 
+  it("§8.3 are gone with a conversation that is cleared: the next one has no forks of the old one", async () => {
+    const { connect, stub, rows } = newSessions(["old", "new", "fresh"]);
+    const client = await connect();
+    await client.chat([userMessage("Q", "q")]).done;
+    await client.chat([userMessage("Q, edited", "q")]).done;
+    expect(await stub().getBranches("q")).toHaveLength(2);
+    await stub().clearMessages();
+    expect(await rows("SELECT * FROM assistant_branches")).toEqual([]);
+    await client.chat([userMessage("again", "root")]).done;
+    expect(await stub().getBranches("root")).toEqual([
+      { messageId: "root", leafId: expect.any(String), label: null, active: true }
+    ]);
+  });
+
   it("of messages there are not are refused by name, and nothing changes", async () => {
     const { stub, refusals } = await dialogue(["one"]);
     const refused = await refusals(

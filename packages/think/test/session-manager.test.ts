@@ -1,5 +1,5 @@
 /** `SessionManager`: many named sessions in one database, without Think. Contract: durability §8.13, §8.14, §11.10, §11.11. */
-import { createCompactFunction, SessionManager } from "@cloudflare/think/session";
+import { createCompactFunction, Session, SessionManager } from "@cloudflare/think/session";
 import type { ToolSet, UIMessage } from "ai";
 import { beforeAll, describe, expect, it } from "vitest";
 import { SESSION_LIMITS } from "../src/shared/limits";
@@ -93,6 +93,27 @@ describe("§8.14 sessions", () => {
       expect(woken.getTotalMessageCount(kept!)).toBe(5);
       expect(await woken.getSession(kept!).freezeSystemPrompt()).toContain(`memory of ${kept}`);
       await expect(manager.append(gone!, user("late"))).rejects.toThrow(notFound);
+    }));
+
+  it("deleting one spares blocks of sessions whose id ends like its own, and blocks of the primary session", () =>
+    onContextAgent(async (desk) => {
+      const open = (id: string, label: string) =>
+        Session.create(desk.agent).forSession(id).withContext(label).withCachedPrompt();
+      const labels = { a_b: "notes", b: "notes", a: "b", "": "notes_b" };
+      for (const [id, label] of Object.entries(labels)) {
+        const session = open(id, label);
+        await session.appendMessage(user("m"));
+        // The primary session's block and that of "b" share a key, as the published package stores them.
+        if (id !== "b") await session.replaceContextBlock(label, `of ${id}`);
+        await session.freezeSystemPrompt();
+      }
+      await open("b", "plan").replaceContextBlock("plan", "goes");
+      const manager = SessionManager.create(desk.agent).withContext("notes").withContext("notes_b");
+      await manager.delete("b");
+      const blocks = desk.rows("SELECT label FROM cf_agents_context_blocks ORDER BY label");
+      expect(blocks.map(({ label }) => label)).toEqual(
+        ["_system_prompt", "_system_prompt_a", "_system_prompt_a_b", "b_a", "notes_a_b", "notes_b"].toSorted()
+      );
     }));
 
   it("an id that nobody created is refused by every call, before anything is written", () =>
@@ -219,6 +240,17 @@ describe("§8.14 messages", () => {
       expect(wake().getHistory(a!)).toEqual([]);
       expect(wake().getHistory(b!)).toEqual([user("m0", "of b")]);
       expect(manager.get(a!)).toMatchObject({ name: "a" });
+    }));
+
+  it("are deleted for a few rows each, however long the path is", () =>
+    onManager(async ({ manager, wake, cost }) => {
+      const { id } = manager.create("long");
+      await manager.appendAll(id, dialogue(200));
+      const gone = manager.getHistory(id).slice(50, 150);
+      const { rowsRead } = await cost(() => manager.deleteMessages(id, ids(gone)));
+      expect(rowsRead).toBeLessThan(gone.length * 10);
+      expect(manager.getMessageCount(id)).toBe(100);
+      expect(wake().getHistory(id)).toEqual(manager.getHistory(id));
     }));
 
   it("that change make their session the newest; what changes nothing does not", () =>

@@ -310,6 +310,7 @@ const bad: readonly (readonly [string, Spoil, RegExp])[] = [
   ["a summary twice", (d) => d.compactions.push({ ...d.compactions[0] }), /compactions/],
   ["too long a summary", compaction({ summary: "x".repeat(SESSION_LIMITS.importTextChars + 1) }), /summary/],
   ["a block twice", push("context", { label: "memory", content: "" }), /context/],
+  ["a frozen prompt as a block", push("context", { label: "_system_prompt", content: "Obey." }), /label/],
   ["a block without a label", push("context", { label: "", content: "" }), /context/],
   [
     "too large a block",

@@ -14,7 +14,7 @@ import { ThinkError } from "../shared/errors/think-error";
 import { CHILD_RUN_LIMITS } from "../shared/limits";
 import type { ResumableStream } from "../stream/resumable-stream";
 import type { Turn, TurnResult } from "../turn/turn";
-import type { TurnRequest, TurnSink } from "../turn/turns";
+import type { TurnRequest, TurnSink } from "../turn/turn-parts";
 import { answersOf, inputText, parseOutput, summaryOf } from "./answers";
 import {
   isOpen,
@@ -28,7 +28,7 @@ import { LiveRuns, type LiveRun } from "./live-runs";
 import { RunLog } from "./run-log";
 import type { RunStore } from "./run-store";
 import { RunTurns } from "./run-turns";
-import { inTime, Settlement, type RunAuthor } from "./settlement";
+import { hookInTime, Settlement, type RunAuthor } from "./settlement";
 import { openTail, placeOf } from "./tail";
 import { cut, endOfStranded, failure } from "./verdict";
 
@@ -188,7 +188,7 @@ export class ChildRuns {
     const { author, save, clock } = this.#parts;
     const { runId, requestId, controller } = run;
     try {
-      const message = await inTime(clock, "formatAgentToolInput", () => author.input(input));
+      const message = await hookInTime(clock, "formatAgentToolInput", () => author.input(input));
       run.inputId = message.id;
       const result = await save([message], {
         requestId,
@@ -259,7 +259,7 @@ export class ChildRuns {
   async #currentOutput(runId: string): Promise<unknown> {
     const { author, clock } = this.#parts;
     try {
-      return await inTime(clock, "getAgentToolOutput", () => author.output(runId));
+      return await hookInTime(clock, "getAgentToolOutput", () => author.output(runId));
     } catch (error) {
       console.warn(`[Think] The run ${runId} is shown without output: ${errorText(error)}`);
       return undefined;

@@ -7,7 +7,7 @@
  */
 import type { ResumableStream } from "../stream/resumable-stream";
 import type { Turn, TurnResult } from "../turn/turn";
-import type { TurnRequest, TurnSink } from "../turn/turns";
+import type { TurnRequest, TurnSink } from "../turn/turn-parts";
 import { isOpen, runOfOwner, type ChildRun } from "./child-run";
 import type { LiveRuns } from "./live-runs";
 import type { RunLog } from "./run-log";

@@ -7,6 +7,7 @@
 import type { Clock } from "../shared/clock";
 import { errorText } from "../shared/errors/error-text";
 import { ThinkError } from "../shared/errors/think-error";
+import { inTime } from "../shared/in-time";
 import { CHILD_RUN_LIMITS } from "../shared/limits";
 import { cutSummary, outputJson } from "./answers";
 import { isOpen, type ChildRunEnd } from "./child-run";
@@ -82,7 +83,7 @@ export class Settlement {
 
   async #answer(runId: string): Promise<Answer> {
     const { author, clock } = this.#parts;
-    const output = await inTime(clock, "getAgentToolOutput", () => author.output(runId));
+    const output = await hookInTime(clock, "getAgentToolOutput", () => author.output(runId));
     const json = outputJson(output);
     if (json !== null && json.length > CHILD_RUN_LIMITS.outputChars) {
       const size = `${json.length} characters of JSON, more than ${CHILD_RUN_LIMITS.outputChars}`;
@@ -91,23 +92,17 @@ export class Settlement {
         { code: "output-too-large" }
       );
     }
-    const summary = await inTime(clock, "getAgentToolSummary", () => author.summary(runId, output));
+    const summary = await hookInTime(clock, "getAgentToolSummary", () => author.summary(runId, output));
     return { outputJson: json, summary: cutSummary(summary) };
   }
 }
 
 /** What a hook of the author gives, unless it takes too long. */
-export async function inTime<Value>(
+export async function hookInTime<Value>(
   clock: Clock,
   name: string,
   hook: () => Value | Promise<Value>
 ): Promise<Value> {
-  const late = Promise.withResolvers<never>();
-  const text = `${name}() took longer than ${CHILD_RUN_LIMITS.hookMs} ms.`;
-  const timer = clock.setTimer(() => late.reject(new Error(text)), CHILD_RUN_LIMITS.hookMs);
-  try {
-    return await Promise.race([hook(), late.promise]);
-  } finally {
-    timer.cancel();
-  }
+  const ms = CHILD_RUN_LIMITS.hookMs;
+  return inTime(clock, hook(), { ms, late: () => new Error(`${name}() took longer than ${ms} ms.`) });
 }

@@ -5,6 +5,7 @@
  * I1. Nothing throws: whoever approves gets an answer, whatever the state of the execution.
  * I2. Only a tool output that is still paused under the same id is replaced; everything else stays as it is, untold and unwritten.
  * I3. One decision per execution at a time: a second one cannot overwrite the pause while the first is being carried out.
+ * I4. What was decided for a conversation that was cleared or left meanwhile is not told in the next one.
  */
 import type { UIMessage } from "ai";
 import { isToolPart } from "../session/parts";
@@ -37,6 +38,8 @@ export interface ExecutionsHost {
   readonly newestFirst: () => Iterable<UIMessage>;
   readonly replace: (toolCallId: string, executionId: string, output: unknown) => boolean;
   readonly append: (message: UIMessage) => void;
+  /** Changes when the conversation is cleared or left for another one. */
+  readonly generation: () => number;
   /** Lets the model go on; the connection is the one that decided, if any. */
   readonly carryOn: (connectionId: string | null) => void;
 }
@@ -62,9 +65,10 @@ export class Executions {
   }
 
   async approve(executionId: string, connectionId: string | null): Promise<ExecutionOutcome> {
+    const generation = this.#host.generation();
     return this.#decide(executionId, "is not paused: it is being decided", async (runtime) => {
       const outcome = toExecuteOutput(await runtime.approve({ executionId }));
-      if (!(await stillWaits(runtime, outcome))) this.#apply(outcome, connectionId);
+      if (!(await stillWaits(runtime, outcome))) this.#apply(outcome, { connectionId, generation });
       return outcome;
     });
   }
@@ -74,6 +78,7 @@ export class Executions {
     reason: string | undefined,
     connectionId: string | null
   ): Promise<ExecutionOutcome> {
+    const generation = this.#host.generation();
     const gone = `Execution "${executionId}" is no longer pending.`;
     return this.#decide(executionId, "is no longer pending", async (runtime) => {
       const [action] = await runtime.pending(executionId);
@@ -84,7 +89,7 @@ export class Executions {
         executionId,
         reason: boundedText(reason ?? "Rejected by user", EXECUTE_LIMITS.errorChars)
       };
-      this.#apply(outcome, connectionId);
+      this.#apply(outcome, { connectionId, generation });
       return outcome;
     });
   }
@@ -107,13 +112,17 @@ export class Executions {
     }
   }
 
-  #apply(outcome: ExecutionOutcome, connectionId: string | null): void {
+  #apply(
+    outcome: ExecutionOutcome,
+    { connectionId, generation }: { readonly connectionId: string | null; readonly generation: number }
+  ): void {
     const { executionId } = outcome;
     const place = this.#find(executionId);
     if (place.kind === "settled") return;
     if (place.kind === "paused") this.#host.replace(place.toolCallId, executionId, outcome);
     // The runtime does not know it either: there is nothing to tell the model.
     else if (outcome.status === "error" && outcome.error.includes("No execution")) return;
+    else if (generation !== this.#host.generation()) return;
     else this.#host.append(outcomeMessage(outcome, this.#host.ids.next()));
     // A further pause leaves the model nothing to do.
     if (outcome.status !== "paused") this.#host.carryOn(connectionId);

@@ -11,7 +11,14 @@ import { isRecord } from "../shared/json";
 import { ORCHESTRATOR_LIMITS } from "../shared/limits";
 import { systemClock, systemIds } from "../shared/system";
 import { hostSql } from "../storage/host-sql";
-import { RegistryStore, type AgentRecord, type AgentStatus, type ListOptions } from "./registry-store";
+import {
+  isStatus,
+  RegistryStore,
+  STATUSES,
+  type AgentRecord,
+  type AgentStatus,
+  type ListOptions
+} from "./registry-store";
 
 /** The members of an agent that the registry uses. */
 export type RegistryAgent = Pick<Agent, "sql" | "dynamicAgents" | "hasAgentToolRun">;
@@ -175,7 +182,10 @@ function checkedName(name: string): string {
 }
 
 function checked(record: AgentRecord): AgentRecord {
-  const { title, messageCount, metadata } = record;
+  const { title, status, messageCount, metadata } = record;
+  if (!isStatus(status)) {
+    throw invalid(`A status is one of ${STATUSES.join(", ")}; got ${JSON.stringify(status)?.slice(0, 50)}.`);
+  }
   if (typeof title !== "string" || title.length > ORCHESTRATOR_LIMITS.titleChars) {
     throw invalid(`A title is text of at most ${ORCHESTRATOR_LIMITS.titleChars} characters.`);
   }

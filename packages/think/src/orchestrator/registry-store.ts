@@ -6,6 +6,20 @@ import type { Sql, SqlRow } from "../storage/sql";
 /** What a child is doing, as its parent last heard. */
 export type AgentStatus = "idle" | "running" | "completed" | "error" | "aborted" | "interrupted";
 
+export const STATUSES: readonly AgentStatus[] = [
+  "idle",
+  "running",
+  "completed",
+  "error",
+  "aborted",
+  "interrupted"
+];
+
+/** A status may come from a client: one that is none could be the mark of a deletion. */
+export function isStatus(status: unknown): status is AgentStatus {
+  return STATUSES.some((known) => known === status);
+}
+
 /** A child as the registry knows it. Times are in ms since 1970. */
 export interface AgentRecord {
   readonly className: string;

@@ -66,7 +66,11 @@ export class Attempts {
   async #attempt(attempt: Attempt): Promise<void> {
     const { kind, payload, incident, config } = attempt;
     const { context, waitUntilStable } = this.#parts;
-    if (!(await waitUntilStable(config.stableTimeoutMs))) return this.#notStable(attempt);
+    const isKnown = this.#incidents.get(incident.incidentId) !== null;
+    const isStable = await waitUntilStable(config.stableTimeoutMs);
+    // Cleared meanwhile: there is nothing to carry on, and nobody to tell.
+    if (isKnown && !this.#incidents.get(incident.incidentId)) return;
+    if (!isStable) return this.#notStable(attempt);
     if (!(await this.#isAtHome(incident)))
       return this.#incidents.close(incident, "skipped", "session_deleted");
     const obstacle = this.#obstacle(kind, payload);

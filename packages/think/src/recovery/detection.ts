@@ -5,9 +5,11 @@
  * I1. The next attempt is planned before the interrupted stream is closed: a crash in between repeats this and loses nothing.
  * I2. Settled tool results are never dropped, whatever the author says.
  * I3. A planned attempt has its alarm whenever the object is awake.
+ * I4. Whoever clears or asks again while the author is being heard has the last word: then the interrupted turn is left alone.
  */
 import { createResponseEncoder } from "../protocol/encode";
 import { errorText } from "../shared/errors/error-text";
+import { inTime } from "../shared/in-time";
 import { RECOVERY_LIMITS } from "../shared/limits";
 import { settleOrphan } from "../turn/settle-orphan";
 import type { ResolvedChatRecoveryConfig } from "./config";
@@ -69,15 +71,23 @@ export class Detection {
   async #recover(turn: InterruptedTurn, config: ResolvedChatRecoveryConfig): Promise<void> {
     const evidence = evidenceOf(turn, this.#parts);
     const { incident, exhausted } = await this.#incidents.advance(evidence, config);
+    if (this.#isOvertaken(turn)) return this.#incidents.drop(incident);
     if (exhausted) return this.#giveUp(turn, incident, { reason: exhausted, config });
     try {
       if (evidence.waitingOnHuman) return this.#park(turn, incident);
       const options = await this.#ask(turn, incident, evidence.kind);
+      if (this.#isOvertaken(turn)) return this.#incidents.drop(incident);
       await this.#act(turn, incident, options);
     } catch (error) {
+      if (this.#isOvertaken(turn)) return this.#incidents.drop(incident);
       this.#incidents.close(incident, "failed", errorText(error));
       throw error;
     }
+  }
+
+  /** Whether the stream was cleared, left or taken over by another turn (I4). One that somebody settled meanwhile is carried on as planned. */
+  #isOvertaken({ record }: InterruptedTurn): boolean {
+    return this.#parts.stream.record?.id !== record.id;
   }
 
   /** The client's answer will carry the conversation on, whenever it comes; until then nothing is spent. */
@@ -93,6 +103,7 @@ export class Detection {
   ): Promise<void> {
     const { leftover, record } = turn;
     await this.#incidents.exhaust(incident, { reason, leftover, config }, (message) => {
+      if (this.#isOvertaken(turn)) return;
       this.#settle(turn, true, { silent: true });
       this.#incidents.tellFailure(record.requestId, message, leftover);
     });
@@ -107,7 +118,8 @@ export class Detection {
         const { kind } = decision;
         const payload = payloadOf(turn, { incidentId: incident.incidentId, kind, isKept }, this.#parts);
         await this.#incidents.plan(incident, kind, payload);
-        return this.#settle(turn, isKept, { outcome: "recovering" });
+        // What overtakes it now makes the attempt find its object changed.
+        return this.#isOvertaken(turn) ? undefined : this.#settle(turn, isKept, { outcome: "recovering" });
       }
       case "disabled":
         this.#settle(turn, isKept, { silent: true });
@@ -127,7 +139,7 @@ export class Detection {
   ): void {
     const { stream, conversation, broadcast, announce } = this.#parts;
     const hasGained = isKept && settleOrphan(stream, conversation);
-    if (!isKept) stream.finish({ status: "completed", aborted: true });
+    if (!isKept && stream.active) stream.finish({ status: "completed", aborted: true });
     // As a replay, it is ignored by clients that do not wait for it.
     if (!silent) broadcast(createResponseEncoder(record).end({ outcome }, true));
     if (hasGained) announce();
@@ -136,16 +148,9 @@ export class Detection {
   /** The whole object waits for the author's hook: it has a time limit. */
   async #ask(turn: InterruptedTurn, incident: Incident, kind: RecoveryKind): Promise<ChatRecoveryOptions> {
     const { hook, clock } = this.#parts;
-    const late = Promise.withResolvers<never>();
-    const timer = clock.setTimer(
-      () => late.reject(new Error(`onChatRecovery() took longer than ${RECOVERY_LIMITS.hookMs} ms.`)),
-      RECOVERY_LIMITS.hookMs
-    );
-    try {
-      return (await Promise.race([hook(this.#context(turn, incident, kind)), late.promise])) ?? {};
-    } finally {
-      timer.cancel();
-    }
+    const ms = RECOVERY_LIMITS.hookMs;
+    const late = () => new Error(`onChatRecovery() took longer than ${ms} ms.`);
+    return (await inTime(clock, hook(this.#context(turn, incident, kind)), { ms, late })) ?? {};
   }
 
   #context(turn: InterruptedTurn, incident: Incident, recoveryKind: RecoveryKind): ChatRecoveryContext {

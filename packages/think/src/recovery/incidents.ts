@@ -5,6 +5,7 @@
  * I1. The schedule of an attempt is stored before the interrupted turn is closed: a crash in between repeats the detection and loses nothing.
  * I2. At most one schedule per incident counts: the one the record names, or a newer one that has not been recorded yet.
  * I3. A turn that is given up is told to clients before its record is sealed: a banner may come twice, never not at all.
+ * I4. A clear takes the records along; work that it finds waiting for the author or the platform brings none of them back.
  */
 import { createResponseEncoder, encodeFrame } from "../protocol/encode";
 import { FRAME } from "../protocol/frames";
@@ -81,7 +82,10 @@ export class Incidents {
     store.sweep(evidence.now);
     const id = incidentIdOf(evidence.rootRequestId, evidence.latestUserMessageId);
     let advance = advanceIncident(store.get(id), evidence, config);
-    if (advance.ask && !(await this.#mayGoOn(advance.ask, config))) advance = abandon(advance);
+    if (advance.ask) {
+      if (!(await this.#mayGoOn(advance.ask, config))) advance = abandon(advance);
+      if (!store.get(id)) return advance;
+    }
     if (!advance.exhausted) store.put(advance.incident);
     if (advance.isNew) emit("chat:recovery:detected", incidentEvent(advance.incident));
     emit("chat:recovery:attempt", incidentEvent(advance.incident));
@@ -103,6 +107,7 @@ export class Incidents {
     const callback = kind === "retry" ? "_chatRecoveryRetry" : "_chatRecoveryContinue";
     const plans = (incident.plans ?? 0) + 1;
     const scheduleId = await schedules.schedule(seconds, callback, { ...payload, plan: plans });
+    if (!store.get(incident.incidentId)) return this.#cancel(scheduleId);
     const earlier = incident.scheduleId;
     const planned: Incident = {
       ...incident,
@@ -125,12 +130,17 @@ export class Incidents {
     reason?: string
   ): void {
     const { store, emit } = this.#parts;
-    store.put({ ...incident, status, reason, scheduleId: undefined });
+    if (store.get(incident.incidentId)) store.put({ ...incident, status, reason, scheduleId: undefined });
     const event = incidentEvent(incident);
     if (status === "completed") emit("chat:recovery:completed", event);
     else emit(`chat:recovery:${status}`, { ...event, reason });
     this.clearRecovering();
     this.#parts.closed?.();
+  }
+
+  /** The turn was overtaken by a clear, which takes its record along (I4), or by another turn. */
+  drop(incident: Incident): void {
+    if (this.get(incident.incidentId)) this.close(incident, "skipped", "conversation_changed");
   }
 
   /** An attempt failed, but its schedule repeats it. */

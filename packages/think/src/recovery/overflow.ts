@@ -9,7 +9,7 @@ import type { Emit } from "../observability/events";
 import { errorText } from "../shared/errors/error-text";
 import type { ChatErrorClassification } from "../turn/failures";
 import type { Turn } from "../turn/turn";
-import type { Rescue } from "../turn/turns";
+import type { Rescue } from "../turn/turn-parts";
 
 /** What to do about a conversation that outgrows the model's context window. Off unless set. */
 export interface ContextOverflowConfig {

@@ -9,7 +9,7 @@ import type { Clock, Ids } from "../shared/clock";
 import type { ResumableStream } from "../stream/resumable-stream";
 import type { RequestContext } from "../turn/request-context";
 import type { TurnResult } from "../turn/turn";
-import type { TurnRequest } from "../turn/turns";
+import type { TurnRequest } from "../turn/turn-parts";
 import type { ChatRecoveryConfig } from "./config";
 import type { RecoveryKind } from "./incident";
 import type { IncidentStore } from "./incident-store";

@@ -1,8 +1,9 @@
 /**
  * Recovery as the rest of the package sees it: told of wakes, stalls, ends and clears; asked what to keep of a turn. The parts do the work.
  */
-import type { LiveTurn } from "../turn/turns";
+import type { LiveTurn } from "../turn/turn-parts";
 import type { Turn, TurnOutcome } from "../turn/turn";
+import { errorText } from "../shared/errors/error-text";
 import { RECOVERY_LIMITS } from "../shared/limits";
 import { Attempts } from "./attempts";
 import { Detection } from "./detection";
@@ -77,6 +78,8 @@ export class Recovery {
       evidenceOf(interrupted, this.#parts),
       config
     );
+    // Cleared while the author was asked: the turn belongs to nothing any more.
+    if (stream.record?.id !== record.id) return undefined;
     if (exhausted) {
       const { leftover } = interrupted;
       // The turn itself tells clients, with its one end frame.
@@ -89,11 +92,13 @@ export class Recovery {
       return undefined;
     }
     const { incidentId } = incident;
-    await this.#incidents.plan(
-      incident,
-      kind,
-      payloadOf(interrupted, { incidentId, kind, isKept: true }, this.#parts)
-    );
+    const payload = payloadOf(interrupted, { incidentId, kind, isKept: true }, this.#parts);
+    try {
+      await this.#incidents.plan(incident, kind, payload);
+    } catch (error) {
+      this.#incidents.close(incident, "failed", errorText(error));
+      throw error;
+    }
     return { status: "interrupted" };
   }
 

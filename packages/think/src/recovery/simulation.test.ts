@@ -7,6 +7,7 @@ import type { UIMessageChunk } from "ai";
 import { describe, expect, it } from "vitest";
 import type { ModelStream } from "../loop/sdk";
 import { fakeClock } from "../testing/fake-clock";
+import type { ChatRecoveryOptions } from "./recovery-types";
 import { RecoveryWorld } from "./recovery-world.test-support";
 import { live, settledCalls, STEPS, type Life } from "./simulated-life.test-support";
 
@@ -131,4 +132,60 @@ it("§3.7 an author's hook that takes longer than its time is not waited for: th
   await woken;
   expect(world.incidents).toMatchObject([{ status: "failed", reason: expect.stringContaining("10000 ms") }]);
   expect(world.planned).toMatchObject([{ callback: "_chatRecoveryDetect", at: clock.now() + 60_000 }]);
+});
+
+describe("§3.7 whoever clears or asks again while the author is being heard has the last word", () => {
+  const silent = (): ModelStream => ({
+    chunks: new ReadableStream<UIMessageChunk>({
+      start(controller) {
+        controller.enqueue({ type: "text-start", id: "t" });
+        controller.enqueue({ type: "text-delta", id: "t", delta: "half" });
+      }
+    }),
+    failure: () => undefined
+  });
+  const breath = () => new Promise((resolve) => setImmediate(resolve));
+
+  /** An interrupted turn whose author is thinking about it. */
+  async function asked() {
+    const answer = Promise.withResolvers<ChatRecoveryOptions>();
+    const world = new RecoveryWorld({ clock: fakeClock(), model: silent, hook: () => answer.promise });
+    void world.ask("u1");
+    await breath();
+    const detected = world.crash();
+    await breath();
+    return { world, detected, answer };
+  }
+
+  it("a clear leaves no incident, no schedule and no flag, whatever the author says then", async () => {
+    for (const options of [{}, { persist: false }, { continue: false }]) {
+      const { world, detected, answer } = await asked();
+      world.clear();
+      answer.resolve(options);
+      await detected;
+      expect([world.incidents, world.planned, world.record]).toEqual([[], [], null]);
+      expect(world.kv.has("cf:chat:recovering")).toBe(false);
+    }
+  });
+
+  it("a client that comes back is no last word: the turn is carried on", async () => {
+    const { world, detected, answer } = await asked();
+    world.connect();
+    answer.resolve({});
+    await detected;
+    expect(world.planned).toMatchObject([{ callback: "_chatRecoveryContinue" }]);
+    expect(world.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
+  });
+
+  it("a new question keeps its stream, and the old turn is not carried on", async () => {
+    const { world, detected, answer } = await asked();
+    void world.ask("u2");
+    await breath();
+    answer.resolve({ persist: false });
+    await detected;
+    expect(world.record).toMatchObject({ status: "streaming", requestId: "request-u2" });
+    expect(world.isolate.stream.isLive).toBe(true);
+    expect(world.planned).toEqual([]);
+    expect(world.incidents).toMatchObject([{ status: "skipped", reason: "conversation_changed" }]);
+  });
 });

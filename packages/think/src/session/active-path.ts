@@ -179,8 +179,9 @@ export class ActivePath {
       observer.removing(link, (laterId) => forks.childTowards(id, laterId));
       forks.splice(this.current, link);
       if (leafId === id) leafId = link.parentId;
-      // Each removal changes the neighbours that the next one asks for.
-      this.#loaded = leafId === null ? hydration.newest() : hydration.at(leafId);
+      // Each removal changes the neighbours that the next one asks for. Reading the path anew for each would be quadratic.
+      if (leafId !== null && this.#isWhole) this.current.remove(id);
+      else this.#loaded = leafId === null ? hydration.newest() : hydration.at(leafId);
       leafId = this.current.leafId ?? null;
       removed.push(id);
     }
@@ -207,6 +208,7 @@ export class ActivePath {
 
   clear(): void {
     this.#options.store.clear();
+    this.#options.forks.clear();
     this.#options.observer.cleared();
     this.#leafForks = false;
     this.#loaded = emptyPath();
@@ -247,6 +249,11 @@ export class ActivePath {
     this.#loaded = this.#options.hydration.load();
     this.#options.changed();
     return this.#loaded;
+  }
+
+  /** Whether every message of the path is in memory as it is stored. */
+  get #isWhole(): boolean {
+    return this.olderId === null && !this.current.hasSummary;
   }
 
   /** A parent that is not stored makes the message a root. */

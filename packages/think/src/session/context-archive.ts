@@ -1,9 +1,12 @@
 /**
  * The durable context blocks of sessions that need not be active: for export, import and deletion. A block belongs to a session by the
  * end of its key. The primary session's keys have no such end: of its blocks, those are known that the agent's session has now.
+ *
+ * I1. A key whose end fits several sessions belongs to the one with the longest id; one that is itself a label of now, to the primary one.
  */
 import { missableTable } from "../storage/lazy-table";
 import type { Sql } from "../storage/sql";
+import { PROMPT_LABEL } from "./context/block";
 import { deleteContextRows, keysEndingWith, storeBlocks } from "./context/context-rows";
 import { contextKey, promptKey } from "./session-parts";
 
@@ -36,12 +39,30 @@ export class ContextArchive {
     );
   }
 
-  /** Removes blocks, search entries and the frozen prompt of a session. */
-  remove(sessionId: string): void {
-    const keys =
-      sessionId === ""
-        ? [...this.#labels(), promptKey("")]
-        : keysEndingWith(this.#sql, contextKey("", sessionId));
-    deleteContextRows(this.#sql, keys);
+  /** Removes blocks, search entries and the frozen prompt of a session. `isSession` says whether there is another one of an id. */
+  remove(sessionId: string, isSession: (id: string) => boolean): void {
+    const keys = sessionId === "" ? this.#labels() : this.#keysOf(sessionId, isSession);
+    deleteContextRows(this.#sql, [...keys, promptKey(sessionId)]);
   }
+
+  #keysOf(sessionId: string, isSession: (id: string) => boolean): string[] {
+    const end = contextKey("", sessionId);
+    const primary = new Set(this.#labels());
+    return keysEndingWith(this.#sql, end).filter(
+      (key) =>
+        !key.startsWith(PROMPT_LABEL) &&
+        !primary.has(key) &&
+        !longerEnds(key, end).some((other) => isSession(other))
+    );
+  }
+}
+
+/** The ids of sessions to which the key could belong as well, because they end like the one that `end` names. */
+function longerEnds(key: string, end: string): string[] {
+  const ids: string[] = [];
+  const last = key.length - end.length;
+  // The first character belongs to the label, which is never empty.
+  for (let at = key.indexOf("_", 1); at >= 0 && at < last; at = key.indexOf("_", at + 1))
+    ids.push(key.slice(at + 1));
+  return ids;
 }

@@ -91,6 +91,11 @@ export class Forks {
     return fork?.leafId ?? newestLeafBelow(this.#store.links(), link.id);
   }
 
+  /** The session has no messages any more. */
+  clear(): void {
+    this.#branches.clear();
+  }
+
   /** Takes a message out of the tree: its children hang below its parent. */
   splice(path: MessagePath, { id, parentId }: MessageLink): void {
     const children = this.childrenOf(path, id);

@@ -103,6 +103,18 @@ export class MessagePath {
     this.#sizes[position] = bytes;
   }
 
+  /** Takes a stored message out; nothing happens when there is none. Linear in what follows it. */
+  remove(id: string): void {
+    const position = this.#positions.get(id);
+    if (position === undefined || this.#ranges.has(id)) return;
+    this.#bytes -= this.sizeAt(position);
+    this.#messages.splice(position, 1);
+    this.#sizes.splice(position, 1);
+    this.#positions.delete(id);
+    for (let index = position; index < this.#messages.length; index += 1)
+      this.#positions.set(this.#messages[index]?.id ?? "", index);
+  }
+
   /** The path up to and including `id`; empty when it is not on the path. */
   upTo(id: string): readonly UIMessage[] {
     return this.#messages.slice(0, (this.#positions.get(id) ?? -1) + 1);

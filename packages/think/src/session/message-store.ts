@@ -61,6 +61,8 @@ export interface MessageStore extends PathReader {
   links(): MessageLink[];
   /** Every message in the order of ids, read in pages. */
   rows(): Generator<TreeRow>;
+  /** Whether the session has no messages. */
+  isEmpty(): boolean;
   /** Number of messages of the session, all branches. Reads the keys of the session. */
   count(): number;
   /** Removes every message of the session. */
@@ -106,6 +108,7 @@ export const MESSAGE_SQL = {
   links: "SELECT id, parent_id, created_at FROM assistant_messages WHERE session_id = ?",
   page: `SELECT id, parent_id, role, created_at, content FROM assistant_messages
     WHERE session_id = ? AND id > ? ORDER BY id LIMIT ${PAGE_ROWS}`,
+  any: "SELECT 1 FROM assistant_messages WHERE session_id = ? LIMIT 1",
   count: "SELECT count(*) AS n FROM assistant_messages WHERE session_id = ?",
   clear: "DELETE FROM assistant_messages WHERE session_id = ?"
 } as const;
@@ -149,6 +152,7 @@ export function createMessageStore({ sql, now, scope = { id: "" } }: MessageStor
         .map(({ id }) => id),
     links: () => readLinks(sql, messages, scope),
     rows: () => rowsById(query, scope),
+    isEmpty: () => query(MESSAGE_SQL.any, scope.id).length === 0,
     count: () => query<{ n: number }>(MESSAGE_SQL.count, scope.id)[0]?.n ?? 0,
     clear: () => void query(MESSAGE_SQL.clear, scope.id)
   };

@@ -76,7 +76,7 @@ export class SessionArchive {
       new BranchStore(sql, { id }).clear();
       new SearchIndex(sql, { id }, indexed).cleared();
       compactions.clear(id);
-      context.remove(id);
+      context.remove(id, (other) => sessions.has(other) || !this.#store(other).isEmpty());
       sessions.remove(id);
     });
   }

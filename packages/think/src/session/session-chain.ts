@@ -21,7 +21,7 @@ export abstract class SessionChain {
   /** Adds a block to the system prompt of every session. Without a provider each session has a durable block of its own. */
   withContext(label: string, options: ContextConfig = {}): this {
     this.#note((session) => session.withContext(label, options));
-    this.#labels.add(label);
+    if (!options.provider) this.#labels.add(label);
     return this;
   }
 
@@ -60,10 +60,10 @@ export abstract class SessionChain {
     this.#sessions.delete(sessionId);
   }
 
-  /** Labels of the chain, and of blocks that were added to open sessions later. */
-  protected contextLabels(): string[] {
-    const added = [...this.#sessions.values()].flatMap((session) => session.getContextBlocks());
-    return [...new Set([...this.#labels, ...added.map(({ label }) => label)])];
+  /** Labels of the blocks that sessions store themselves: of the chain, and of blocks that were added to open sessions later. */
+  protected durableLabels(): string[] {
+    const added = [...this.#sessions.values()].flatMap((session) => session.durableLabels);
+    return [...new Set([...this.#labels, ...added])];
   }
 
   #note(setting: Setting): this {

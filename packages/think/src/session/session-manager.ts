@@ -20,7 +20,14 @@ import { SearchIndex, type IndexedSessions, type SearchResult } from "./search-i
 import type { Session } from "./session";
 import { SessionArchive } from "./session-archive";
 import { SessionChain } from "./session-chain";
-import { checkNotes, checkRoom, checkSessionName, checkSummary, sessionNotFound } from "./session-rules";
+import {
+  checkAmounts,
+  checkNotes,
+  checkRoom,
+  checkSessionName,
+  checkSummary,
+  sessionNotFound
+} from "./session-rules";
 import { searchableHistory, sessionSearchTools, type SearchableSessions } from "./session-search";
 import {
   openStored,
@@ -67,7 +74,7 @@ export class SessionManager extends SessionChain {
     this.#archive = new SessionArchive({
       ...{ sql, now, ids, config: createConfigStore(sql), sessions: this.#sessions, indexed: this.#indexed },
       compactions: createCompactionStore(sql),
-      context: new ContextArchive(sql, () => this.contextLabels()),
+      context: new ContextArchive(sql, () => this.durableLabels()),
       files: () => undefined
     });
   }
@@ -202,7 +209,7 @@ export class SessionManager extends SessionChain {
   ): StoredCompaction {
     const text = checkSummary(summary);
     this.#existing(sessionId);
-    const stored = this.#provider(sessionId).addCompaction(text, fromMessageId, toMessageId);
+    const stored = this.#stored(sessionId).provider.addCompaction(text, fromMessageId, toMessageId);
     this.#sessions.touch(sessionId);
     return stored;
   }
@@ -225,15 +232,7 @@ export class SessionManager extends SessionChain {
 
   /** Adds to the tokens and the cost (in the caller's currency) of a session. */
   addUsage(sessionId: string, inputTokens: number, outputTokens: number, cost: number): void {
-    for (const amount of [inputTokens, outputTokens, cost]) {
-      if (!(Number.isFinite(amount) && amount >= 0))
-        throw new ThinkError(
-          `addUsage() takes finite amounts that are not negative; got ${String(amount)}.`,
-          {
-            code: "invalid-session"
-          }
-        );
-    }
+    checkAmounts([inputTokens, outputTokens, cost]);
     this.#existing(sessionId);
     this.#sessions.addUsage(sessionId, inputTokens, outputTokens, cost);
   }
@@ -272,10 +271,6 @@ export class SessionManager extends SessionChain {
       ...{ sessionId, canChoose: false },
       open: () => this.#stored(sessionId)
     }));
-  }
-
-  #provider(sessionId: string): OpenedSession["provider"] {
-    return this.#stored(sessionId).provider;
   }
 
   #stored(sessionId: string): OpenedSession {

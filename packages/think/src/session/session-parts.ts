@@ -2,6 +2,7 @@
 import type { UIMessage } from "ai";
 import { Compactor } from "./compaction/compactor";
 import { AgentContextProvider } from "./context/agent-context-provider";
+import { PROMPT_LABEL } from "./context/block";
 import { ContextBlocks } from "./context/context-blocks";
 import type { PromptStore } from "./context/frozen-prompt";
 import type { SessionProvider } from "./session-provider";
@@ -22,7 +23,7 @@ export function contextKey(label: string, sessionId: string): string {
 
 /** Key of the frozen prompt. */
 export function promptKey(sessionId: string): string {
-  return contextKey("_system_prompt", sessionId);
+  return contextKey(PROMPT_LABEL, sessionId);
 }
 
 export function buildSession(source: SessionSource, settings: SessionSettings): SessionParts {

@@ -45,6 +45,15 @@ export function checkNotes(notes: Readonly<Record<string, unknown>>): void {
   }
 }
 
+/** Tokens and cost. */
+export function checkAmounts(amounts: readonly number[]): void {
+  const wrong = amounts.filter((amount) => !(Number.isFinite(amount) && amount >= 0));
+  if (wrong.length === 0) return;
+  throw new ThinkError(`addUsage() takes finite amounts that are not negative; got ${String(wrong[0])}.`, {
+    code: "invalid-session"
+  });
+}
+
 export function checkSummary(summary: unknown): string {
   const text = typeof summary === "string" ? boundSummary(summary) : "";
   if (text !== "") return text;

@@ -92,6 +92,7 @@ const INFO =
 
 export const SESSION_SQL = {
   get: `SELECT ${INFO} FROM assistant_sessions WHERE id = ?`,
+  has: "SELECT 1 FROM assistant_sessions WHERE id = ?",
   list: `SELECT ${INFO} FROM assistant_sessions`,
   insert: `INSERT INTO assistant_sessions (id, name, parent_session_id, model, source, created_at, updated_at)
     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
@@ -128,6 +129,11 @@ export class SessionStore {
 
   get(id: string): SessionInfo | undefined {
     return this.#query<InfoRow>(SESSION_SQL.get, id).map(toInfo)[0];
+  }
+
+  /** Whether there is such a row, of whatever release. */
+  has(id: string): boolean {
+    return this.#query(SESSION_SQL.has, id).length > 0;
   }
 
   /** The one that changed last comes first. */

@@ -91,9 +91,10 @@ export class Session {
     return this.#set({ onCompactionError: handler });
   }
 
-  /** Labels of the blocks of the chain. */
-  get contextLabels(): string[] {
-    return this.#settings.blocks.map(({ label }) => label);
+  /** Labels of the blocks that this session stores itself, those that were added later included. @internal */
+  get durableLabels(): string[] {
+    const chain = this.#settings.blocks.flatMap(({ label, config }) => (config.provider ? [] : [label]));
+    return [...new Set([...chain, ...(this.#parts?.context.durableLabels ?? [])])];
   }
 
   /**

@@ -17,7 +17,7 @@ import { checkRoom, checkSessionName, sessionNotFound } from "../session/session
 import type { ConfigStore } from "../storage/config-store";
 
 /** Public id of the primary session; its rows have an empty one, as the published package writes them. */
-export const PRIMARY_SESSION_ID = "default";
+const PRIMARY_SESSION_ID = "default";
 
 const ACTIVE_KEY = "activeSession";
 
@@ -172,9 +172,10 @@ export class NamedSessions {
   async #enter(id: string, change: () => void): Promise<UIMessage[]> {
     const { scope, config, conversation, settle, left, entered, announce } = this.#options;
     settle();
+    // What can fail comes first: memory must not be that of one session and the scope that of another.
     change();
-    scope.id = id;
     config.set(ACTIVE_KEY, id);
+    scope.id = id;
     left();
     const messages = [...conversation.reload()];
     announce();

@@ -12,7 +12,8 @@ import type { ResumableStream } from "../stream/resumable-stream";
 import type { ReportFailure } from "../turn/failures";
 import type { RequestContext } from "../turn/request-context";
 import type { MessageConcurrency, SubmitGate } from "../turn/submit-gate";
-import type { TurnRequest, Turns } from "../turn/turns";
+import type { Turns } from "../turn/turns";
+import type { TurnRequest } from "../turn/turn-parts";
 import type { FirstQuestion } from "./first-question";
 
 export interface ChatRequestsOptions {

@@ -14,7 +14,8 @@ import { ThinkError } from "../shared/errors/think-error";
 import type { RequestContext } from "./request-context";
 import { followWithCallback, type StreamCallback } from "./stream-callback";
 import type { TurnResult } from "./turn";
-import type { TurnRequest, Turns } from "./turns";
+import type { Turns } from "./turns";
+import type { TurnRequest } from "./turn-parts";
 
 /** Options of `chat()`. */
 export interface ChatOptions {

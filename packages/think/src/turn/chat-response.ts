@@ -1,6 +1,6 @@
 /** What the author's `onChatResponse` gets. */
 import type { UIMessage } from "ai";
-import type { TurnResponse } from "./turns";
+import type { TurnResponse } from "./turn-parts";
 
 export interface ChatResponseResult {
   /** The assistant message; without parts when the model said nothing. */

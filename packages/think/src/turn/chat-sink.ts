@@ -15,7 +15,7 @@ import { LIMITS } from "../shared/limits";
 import type { ResumableStream, StreamEnd } from "../stream/resumable-stream";
 import type { ResumeDesk } from "../stream/resume-desk";
 import type { Turn, TurnOutcome } from "./turn";
-import type { TurnSink } from "./turns";
+import type { TurnSink } from "./turn-parts";
 
 export interface ChatSinkOptions {
   readonly stream: ResumableStream;

@@ -6,7 +6,7 @@
  * I3. Members that are missing are not called. Over RPC every member seems to be there, and the call says that it is not.
  */
 import { EventSender } from "./event-sender";
-import type { TurnFollower } from "./turns";
+import type { TurnFollower } from "./follower";
 
 /** Gets the events of one turn. Every member may be async. Members that are missing are not called. */
 export interface StreamCallback {

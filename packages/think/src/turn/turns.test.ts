@@ -5,7 +5,8 @@ import type { ModelStream } from "../loop/sdk";
 import { LIMITS } from "../shared/limits";
 import { fakeClock } from "../testing/fake-clock";
 import type { Turn, TurnOutcome } from "./turn";
-import { Turns, type TurnsOptions } from "./turns";
+import { Turns } from "./turns";
+import type { TurnsOptions } from "./turn-parts";
 
 const HELLO = [
   { type: "start" },
@@ -115,6 +116,32 @@ describe("a turn leaves nothing behind (§3.2, trap 13)", () => {
     turns.cancel("a");
     expect((await running).status).toBe("aborted");
     expect(logged).toHaveBeenCalledOnce();
+    logged.mockRestore();
+  });
+
+  it("ends a turn, once, whose rescue fails itself (I1)", async () => {
+    const logged = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const broken = () => Promise.reject(new Error("no storage"));
+    const stuck = world({
+      stays: true,
+      rescue: { stallTimeoutMs: () => 1_000, stalled: broken, failed: broken }
+    });
+    const running = stuck.turns.run({ requestId: "a" });
+    await stuck.said;
+    await stuck.clock.advance(1_000);
+    expect(await running).toMatchObject({ status: "error", error: expect.stringContaining("stalled") });
+    const failing = world({
+      startModel: async () => ({
+        chunks: new ReadableStream<UIMessageChunk>({
+          start: (controller) => controller.enqueue({ type: "error", errorText: "too long" })
+        }),
+        failure: () => undefined
+      }),
+      rescue: { stallTimeoutMs: () => 0, stalled: broken, failed: broken }
+    });
+    expect(await failing.turns.run({ requestId: "a" })).toMatchObject({ status: "error" });
+    for (const { told } of [stuck, failing]) expect(told.filter((word) => word === "error")).toHaveLength(1);
+    expect(logged).toHaveBeenCalledTimes(2);
     logged.mockRestore();
   });
 

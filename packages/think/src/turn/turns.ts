@@ -6,101 +6,17 @@
  * I2. Wire, stored stream, response hook and result are told the same outcome.
  * I3. After a turn its abort controller is gone and its place in the queue is free; only then the response hook runs.
  */
-import type { UIMessage, UIMessageChunk } from "ai";
+import type { UIMessage } from "ai";
 import type { ModelStream } from "../loop/sdk";
-import type { Clock, Ids } from "../shared/clock";
 import { errorText } from "../shared/errors/error-text";
 import { MessageAccumulator } from "../stream/accumulator";
 import { AbortRegistry, unlessAborted, type CancellableTurn } from "./aborts";
 import { consumeStream, type ChunkSink, type Stalled } from "./consume";
-import type { ChatErrorClassification, ReportFailure } from "./failures";
+import { withFollower } from "./follower";
+import { keepAliveAfter } from "./keep-alive";
 import { TurnQueue } from "./queue";
-import type { Turn, TurnInput, TurnOutcome, TurnResult } from "./turn";
-
-export interface TurnRequest extends TurnInput {
-  readonly requestId: string;
-  /** The user messages that a client's request ended with; told at its end. */
-  readonly messageIds?: readonly string[] | undefined;
-  /** The queue generation at arrival, when work was done before `run` was called. Default: the current one. */
-  readonly generation?: number;
-  /** Cancels the turn from outside. */
-  readonly signal?: AbortSignal | undefined;
-  /** Runs once the turn can be cancelled, before it waits for its place. */
-  readonly accepted?: (() => void | Promise<void>) | undefined;
-  /** Runs when the turn's place in the queue has come, before anything else. `false` skips the turn; a throw fails it. */
-  readonly prepare?: (() => boolean | Promise<boolean>) | undefined;
-  /** Runs when the turn's stream exists: from here on its interruption is noticed. */
-  readonly started?: (() => void) | undefined;
-  /** Follows the turn's chunks besides the connected clients. */
-  readonly follower?: TurnFollower | undefined;
-}
-
-/** Someone who follows one turn from outside, such as an RPC caller. */
-export interface TurnFollower {
-  chunk(json: string, chunk: UIMessageChunk): void | Promise<void>;
-  /** The turn has ended and its place in the queue is free. Runs before the response hook. */
-  ended(outcome: TurnOutcome): void | Promise<void>;
-}
-
-/** Where one turn's events go. */
-export interface TurnSink extends ChunkSink {
-  /** What was streamed so far is dropped, and the turn runs once more. */
-  restart(): void;
-  /** Stores what was built. Not called when there is nothing, or when the conversation was cleared meanwhile. */
-  save(message: UIMessage): void;
-  /** `message` is what was saved. */
-  end(outcome: TurnOutcome, message: UIMessage | null): void;
-}
-
-/** The turn that is streaming now, with the message it builds. */
-export interface LiveTurn {
-  readonly turn: Turn;
-  readonly accumulator: MessageAccumulator;
-  /** Names of the tools that run on the server in this turn; known once the model is asked. */
-  readonly serverTools?: ReadonlySet<string> | undefined;
-  /** Resolves when the turn has left the stage. */
-  readonly over: Promise<void>;
-}
-
-/** What `onChatResponse` is told. */
-export interface TurnResponse {
-  readonly turn: Turn;
-  readonly outcome: TurnOutcome;
-  readonly message: UIMessage;
-}
-
-/** What turns do when they cannot go on by themselves. */
-export interface TurnRescue {
-  /** Longest silence of a model's stream, in ms, unless the turn says otherwise; 0 is no limit. */
-  stallTimeoutMs(): number;
-  /** A stream came to a standstill. Undefined: nobody takes care of it, and the turn fails. */
-  stalled(live: LiveTurn, timeoutMs: number): Promise<TurnOutcome | undefined>;
-  /** A stream failed. `retry`: what was in its way is removed, the turn runs once more. `attempt` counts from 0. */
-  failed(turn: Turn, cause: unknown, attempt: number): Promise<Rescue>;
-}
-
-export type Rescue =
-  | { readonly action: "retry" }
-  | { readonly action: "fail"; readonly classification?: ChatErrorClassification | undefined };
-
-export interface TurnsOptions {
-  readonly rescue: TurnRescue;
-  /** How long a turn may run before it arms the heartbeat, in ms. */
-  readonly keepAliveAfterMs: (turn: Turn) => number;
-  /** Runs a turn's work so that what it calls knows which turn it belongs to. */
-  readonly within: <Result>(turn: Turn, work: () => Promise<Result>) => Promise<Result>;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  /** Called when a turn's work begins, before the model is asked. */
-  readonly openSink: (turn: Turn) => TurnSink;
-  readonly startModel: (turn: Turn) => Promise<ModelStream>;
-  readonly reportFailure: ReportFailure;
-  readonly responded: (response: TurnResponse) => Promise<void>;
-  /** A turn has left the stage (also a failed one): the next thing may happen, unless recovery will carry the turn on. */
-  readonly idle: (handedOver: boolean) => void;
-  /** Keeps the object from being evicted until the returned function is called. */
-  readonly keepAlive: () => Promise<() => void>;
-}
+import type { Turn, TurnOutcome, TurnResult } from "./turn";
+import type { LiveTurn, Rescue, TurnRequest, TurnResponse, TurnSink, TurnsOptions } from "./turn-parts";
 
 /** A turn on the stage. */
 interface Running {
@@ -117,6 +33,8 @@ interface Attempted {
   readonly live: LiveTurn;
   readonly outcome: TurnOutcome;
 }
+
+const FAIL: Rescue = { action: "fail" };
 
 const ABORTED: TurnOutcome = { status: "aborted" };
 
@@ -228,7 +146,9 @@ export class Turns {
   }
 
   async #execute(turn: Turn, request: TurnRequest, abort: () => void): Promise<Executed> {
-    const release = this.#keepAliveWhenLong(turn);
+    const { clock, keepAlive, keepAliveAfterMs } = this.#options;
+    const kept = keepAliveAfter(keepAliveAfterMs(turn), clock, keepAlive);
+    this.#hold = kept.hold;
     const { promise: over, resolve: leave } = Promise.withResolvers<void>();
     let isHandedOver = false;
     try {
@@ -243,7 +163,8 @@ export class Turns {
       return this.#end(live, sink, outcome);
     } finally {
       this.#live = undefined;
-      release();
+      this.#hold = undefined;
+      kept.release();
       leave();
       this.#options.idle(isHandedOver);
     }
@@ -258,7 +179,8 @@ export class Turns {
       if (outcome.status === "stalled")
         return { live, outcome: await this.#stalled(live, outcome.timeoutMs, abort) };
       if (outcome.status !== "error" || outcome.stage !== "stream") return { live, outcome };
-      const rescue = await this.#options.rescue.failed(turn, outcome.cause, attempt);
+      const { cause } = outcome;
+      const rescue = await rescued(() => this.#options.rescue.failed(turn, cause, attempt), FAIL);
       if (rescue.action === "fail" || !this.#isCurrent(turn)) {
         const { classification } = { classification: undefined, ...rescue };
         return { live, outcome: turn.signal.aborted ? ABORTED : { ...outcome, classification } };
@@ -271,8 +193,9 @@ export class Turns {
     const error = `Chat stream stalled: nothing was heard for ${timeoutMs} ms, so the turn was stopped.`;
     // The provider and the tools are told to stop; for the turn itself this is no cancellation.
     abort();
+    const { rescue } = this.#options;
     const outcome = this.#isCurrent(live.turn)
-      ? await this.#options.rescue.stalled(live, timeoutMs)
+      ? await rescued(() => rescue.stalled(live, timeoutMs), undefined)
       : undefined;
     return outcome ?? { status: "error", error, cause: new Error(error), stage: "stream" };
   }
@@ -344,25 +267,15 @@ export class Turns {
     const { text, error } = this.#options.reportFailure(outcome.cause, context);
     return { ...outcome, error: text, cause: error };
   }
+}
 
-  /** Short turns end before an eviction could threaten them, and an alarm write is money: only a long one arms the heartbeat. */
-  #keepAliveWhenLong(turn: Turn): () => void {
-    let dispose: Promise<() => void> | undefined;
-    const hold = () => {
-      dispose ??= this.#options.keepAlive().catch((error: unknown) => {
-        console.error(`[Think] A long turn goes on without keep-alive: ${errorText(error)}`, error);
-        return () => undefined;
-      });
-    };
-    const after = this.#options.keepAliveAfterMs(turn);
-    if (after <= 0) hold();
-    const timer = this.#options.clock.setTimer(hold, after);
-    this.#hold = hold;
-    return () => {
-      this.#hold = undefined;
-      timer.cancel();
-      void dispose?.then((stop) => stop());
-    };
+/** A rescue that fails itself must not keep the turn from ending (I1). */
+async function rescued<Result>(rescue: () => Promise<Result>, otherwise: Result): Promise<Result> {
+  try {
+    return await rescue();
+  } catch (error) {
+    console.error(`[Think] A turn in trouble could not be rescued: ${errorText(error)}`, error);
+    return otherwise;
   }
 }
 
@@ -373,16 +286,4 @@ async function withOutput(output: Promise<unknown>): Promise<TurnOutcome> {
   } catch (error) {
     return { status: "error", error: errorText(error), cause: error, stage: "stream" };
   }
-}
-
-function withFollower(sink: TurnSink, follower: TurnFollower | undefined): ChunkSink {
-  if (!follower) return sink;
-  return {
-    foreignTool: (chunk) => sink.foreignTool(chunk),
-    chunk(chunk, json) {
-      const own = sink.chunk(chunk, json);
-      const other = follower.chunk(json, chunk);
-      return own && other ? Promise.all([own, other]).then(() => undefined) : (own ?? other);
-    }
-  };
 }

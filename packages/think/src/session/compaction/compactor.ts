@@ -14,6 +14,7 @@ import { sessionErrorFrame, sessionStatusFrame } from "../../protocol/session-fr
 import type { Clock, Ids } from "../../shared/clock";
 import { errorText } from "../../shared/errors/error-text";
 import { ThinkError } from "../../shared/errors/think-error";
+import { inTime } from "../../shared/in-time";
 import { COMPACTION_LIMITS } from "../../shared/limits";
 import { COMPACTION_PREFIX } from "./boundaries";
 import type { CompactFunction, CompactionReason, CompactionReport, CompactResult } from "./compact-types";
@@ -188,18 +189,10 @@ export class Compactor {
 
   /** A summary that never comes must not block every later compaction; one that comes too late is not used. */
   async #inTime<Value>(work: Value | Promise<Value>): Promise<Value> {
-    const { promise, reject } = Promise.withResolvers<never>();
-    const timer = this.#options.clock.setTimer(() => {
-      const seconds = COMPACTION_LIMITS.functionMs / 1000;
-      reject(
-        new Error(`The compaction function took more than ${seconds} s. Let summarize() give up earlier.`)
-      );
-    }, COMPACTION_LIMITS.functionMs);
-    try {
-      return await Promise.race([work, promise]);
-    } finally {
-      timer.cancel();
-    }
+    const ms = COMPACTION_LIMITS.functionMs;
+    const late = () =>
+      new Error(`The compaction function took more than ${ms / 1000} s. Let summarize() give up earlier.`);
+    return inTime(this.#options.clock, work, { ms, late });
   }
 
   /** The estimate, or undefined when counting failed, which is then told. */

@@ -7,6 +7,7 @@
 import type { Clock } from "../../shared/clock";
 import { errorText } from "../../shared/errors/error-text";
 import { ThinkError } from "../../shared/errors/think-error";
+import { inTime } from "../../shared/in-time";
 import { CONTEXT_LIMITS } from "../../shared/limits";
 import type { ContextBlock, ContextConfig } from "./block";
 import {
@@ -43,6 +44,11 @@ export class BlockEntry {
     this.#options = options;
     this.label = options.label;
     this.provider = options.provider;
+  }
+
+  /** Whether the session stores it, because its author gave no provider. */
+  get isDurable(): boolean {
+    return this.#options.config.provider === undefined;
   }
 
   /** Whether the last read succeeded. */
@@ -140,7 +146,9 @@ export class BlockEntry {
   /** Calls the provider within its time; a failure names the block. */
   async call<Result>(doing: string, work: () => Awaitable<Result>): Promise<Result> {
     try {
-      return await within(this.#options.clock, this.#init().then(work));
+      const answer = this.#init().then(work);
+      const { clock } = this.#options;
+      return await (clock ? inTime(clock, answer, { ms: CONTEXT_LIMITS.providerMs, late }) : answer);
     } catch (error) {
       throw new ThinkError(`Context block "${this.label}" could not ${doing}: ${errorText(error)}`, {
         code: "context-provider-failed",
@@ -151,16 +159,4 @@ export class BlockEntry {
   }
 }
 
-async function within<Result>(clock: Clock | undefined, work: Promise<Result>): Promise<Result> {
-  if (!clock) return work;
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = clock.setTimer(
-    () => reject(new Error(`its provider did not answer within ${CONTEXT_LIMITS.providerMs} ms.`)),
-    CONTEXT_LIMITS.providerMs
-  );
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    timer.cancel();
-  }
-}
+const late = () => new Error(`its provider did not answer within ${CONTEXT_LIMITS.providerMs} ms.`);

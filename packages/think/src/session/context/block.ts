@@ -33,6 +33,9 @@ export interface ContextBlock {
   readonly isSearchable: boolean;
 }
 
+/** The key of the frozen prompt begins so. A label that did would let content take the place of the whole prompt. */
+export const PROMPT_LABEL = "_system_prompt";
+
 /** A label is a heading and part of a key: one line, something to see. */
 const label = /^[^\p{Cc}\p{Zl}\p{Zp}]*$/u;
 
@@ -40,6 +43,11 @@ const label = /^[^\p{Cc}\p{Zl}\p{Zp}]*$/u;
 export function checkRegistration({ label: text, config }: ContextRegistration): void {
   if (typeof text !== "string" || text.trim() === "" || !label.test(text)) {
     throw invalid(`The label of a context block must be one line of text, not ${JSON.stringify(text)}.`);
+  }
+  if (text.startsWith(PROMPT_LABEL)) {
+    throw invalid(
+      `The label of a context block must not begin with ${PROMPT_LABEL}: the prompt is kept there.`
+    );
   }
   if (text.length > CONTEXT_LIMITS.labelChars) {
     throw invalid(`The label of a context block may have ${CONTEXT_LIMITS.labelChars} characters at most.`);

@@ -67,6 +67,11 @@ export class ContextBlocks implements ContextActions {
     return this.#registry.entries.map(({ block }) => block);
   }
 
+  /** Labels of the blocks without a provider of their own. */
+  get durableLabels(): string[] {
+    return this.#registry.entries.flatMap(({ label, isDurable }) => (isDurable ? [label] : []));
+  }
+
   /** A block by its label; null when there is none. */
   getContextBlock(label: string): ContextBlock | null {
     return this.#registry.find(label)?.block ?? null;

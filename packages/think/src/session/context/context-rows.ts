@@ -18,7 +18,7 @@ export function storeBlocks(
   for (const { key, content } of blocks) setBlockRow(sql, key, content);
 }
 
-/** Keys under which blocks, prompts and search entries are stored and that end so. Reads all of them: for deletions. */
+/** Keys under which blocks, prompts and search entries are stored and that end so, whoever's they are. Reads all of them: for deletions. */
 export function keysEndingWith(sql: Sql, suffix: string): string[] {
   const keys = ["cf_agents_context_blocks", "cf_agents_search_entries"].flatMap((name) =>
     missableTable(sql, name, () => undefined).query<{ label: string }>(

@@ -17,7 +17,7 @@ export interface SkillResult {
   readonly kind: "loaded" | "marked" | "unloaded";
 }
 
-export function unloadedMarker(key: string): string {
+function unloadedMarker(key: string): string {
   return `[skill unloaded: ${key}]`;
 }
 

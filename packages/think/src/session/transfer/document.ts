@@ -11,6 +11,7 @@ import { z } from "zod";
 import { firstIssue, messageSchema } from "../../protocol/schema";
 import { COMPACTION_LIMITS, CONTEXT_LIMITS, LIMITS, SESSION_LIMITS } from "../../shared/limits";
 import { ThinkError } from "../../shared/errors/think-error";
+import { PROMPT_LABEL } from "../context/block";
 import { LARGEST_SECONDS } from "../timestamps";
 import { isAttachmentPath } from "./attachment-path";
 import { findCycle, treeOrder } from "./tree-order";
@@ -58,7 +59,11 @@ const compactionSchema = z.object({
 });
 
 const blockSchema = z.object({
-  label: z.string().min(1).max(CONTEXT_LIMITS.labelChars),
+  label: z
+    .string()
+    .min(1)
+    .max(CONTEXT_LIMITS.labelChars)
+    .refine((label) => !label.startsWith(PROMPT_LABEL), "is the key of a prompt"),
   content: z.string().max(SESSION_LIMITS.importTextChars)
 });
 
