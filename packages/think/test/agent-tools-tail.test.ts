@@ -299,7 +299,7 @@ describe("a run whose isolate died", () => {
   });
 
   it("durability §11: a stall is a delayed completion, not an end", async () => {
-    const child = newChild([[text("Half"), hang()], "way"], { stallMs: 40 });
+    const child = newChild([[text("Half"), hang()], "way"], { stallMs: 300 });
     await child.start();
     const lines = await child.tail();
     expect(textOf(lines)).toBe("Halfway");
@@ -310,7 +310,7 @@ describe("a run whose isolate died", () => {
 
   it("durability §11: a stall that recovery gives up is an error with its terminal message", async () => {
     const child = newChild([[text("Half"), hang()], [hang()]], {
-      stallMs: 40,
+      stallMs: 300,
       chatRecovery: { noProgressTimeoutMs: 30, terminalMessage: "It is over." }
     });
     await child.start();

@@ -9,6 +9,9 @@ import {
   type Script
 } from "@cloudflare/think/testing";
 import type { UIMessage } from "ai";
+import { expect, vi } from "vitest";
+import { LIMITS } from "../src/shared/limits";
+import { endlessTimers } from "./time-support";
 import { useClientToolsModel } from "./worker/client-tools-agents";
 
 export const CLIENT_TOOLS = [{ name: "a" }, { name: "b" }, { name: "c" }];
@@ -26,6 +29,13 @@ export async function newChat(script: Script) {
     ...{ name, model, connect, stub, client },
     /** Sends a message, with the client's tools, and waits for the end of the turn. */
     ask: (text: string) => client.chat(text, { clientTools: CLIENT_TOOLS, body: { page: 1 } }).done,
+    /** Closes a socket and waits until the agent knows: the client's end is confirmed before the agent is told. */
+    leave: async (tab: ChatClient) => {
+      const closes = () => runInAgent(stub(), (agent) => agent.closes);
+      const before = await closes();
+      await tab.close();
+      await vi.waitFor(async () => expect(await closes()).toBe(before + 1));
+    },
     /** What the agent recorded since it was last started. */
     record: () =>
       runInAgent(stub(), ({ responses, errors, events, executed }) => ({
@@ -93,4 +103,12 @@ export async function toolParts(client: ChatClient): Promise<Record<string, Reco
 /** Long enough for a continuation that must not come: many times the 50 ms that answers are collected for. */
 export function settle(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 250));
+}
+
+/**
+ * Makes the moment in which answers are collected last until this is disposed: nothing outside of the object is surely quicker than the real
+ * one on a busy machine.
+ */
+export function endlessCollecting(): Disposable {
+  return endlessTimers(LIMITS.continuationDelayMs);
 }

@@ -322,7 +322,7 @@ describe("§3.13 the recovering frame", () => {
       [text("b"), second, hang()],
       [third, text("c")]
     ]);
-    lab.lab.stallMs = 60;
+    lab.lab.stallMs = 300;
     const client = await lab.connect();
     client.chat("Hi");
     await third.reached;
