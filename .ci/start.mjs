@@ -31,7 +31,8 @@ function startServer(example) {
 
 async function main() {
   exitOnSignals();
-  exitWithParent();
+  // A script that is started by hand has no launcher.
+  exitWithParent(Number(process.env.THINK_LAUNCHER) || process.ppid);
   const problem = await portProblem(process.env.PORT);
   if (problem !== undefined) throw new Error(problem);
   const { name, folder } = chosenExample(process.argv[2]);
