@@ -7,6 +7,7 @@ export default defineConfig({
     include: ["src/**/*.test.ts"],
     setupFiles: ["test/fixed-seed.ts"],
     // Thousands of random cases take seconds on a busy machine; only a failure may come near this.
-    testTimeout: 60_000
+    testTimeout: 60_000,
+    expect: { poll: { timeout: 25_000 } }
   }
 });

@@ -26,15 +26,18 @@ function openReader(child: Child, afterSequence = -1) {
     const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
     let isCancelled = false;
     cancel.now = () => (isCancelled = true);
+    // One read at a time, however often one looks up from it: what comes to a read that nobody awaits is lost.
+    let reading = reader.read();
     for (;;) {
       if (isCancelled) return reader.cancel();
       const next = await Promise.race([
-        reader.read(),
+        reading,
         new Promise<undefined>((resolve) => setTimeout(resolve, 20))
       ]);
       if (!next) continue;
       if (next.done) break;
       state.lines += next.value;
+      reading = reader.read();
     }
     state.isDone = true;
   }).catch(() => undefined);

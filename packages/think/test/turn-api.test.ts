@@ -196,7 +196,9 @@ describe("chat()", () => {
       let peak = 0;
       const slow = async () => {
         peak = Math.max(peak, (open += 1));
-        await new Promise((resolve) => setTimeout(resolve, 1));
+        // As slow as it takes, so that events pile up on a slow machine too.
+        do await new Promise((resolve) => setTimeout(resolve, 1));
+        while (peak <= 10);
         open -= 1;
       };
       await agent.chat("Hi", { onStart() {}, onEvent: slow, onDone() {}, onError() {} });
