@@ -1,6 +1,13 @@
 import { crash, gate, runInAgent, text, toolCall } from "@cloudflare/think/testing";
 import { describe, expect, it } from "vitest";
-import { accept, endlessCollecting, followContinuation, newChat, settle } from "./client-tools-support";
+import {
+  accept,
+  endlessCollecting,
+  followContinuation,
+  longCollecting,
+  newChat,
+  settle
+} from "./client-tools-support";
 
 const call = (name: string) => toolCall(name, {}, { id: name });
 const answer = (name: string) => ({ toolCallId: name, toolName: name, output: name });
@@ -11,6 +18,8 @@ describe("a client that asks for its continuation", () => {
     const { client, ask } = await newChat([call("a"), "Done."]);
     await ask("Go");
     const from = client.frames.length;
+    // A busy machine may take its time between two frames of one client.
+    using _moment = longCollecting();
     client.toolResult(answer("a"));
     client.send({ type: "cf_agent_stream_resume_request", probeId: "p1" });
     const pending = await client.waitFor("cf_agent_stream_pending", { from });
@@ -145,6 +154,33 @@ describe("the owner of a continuation", () => {
     expect(resumed?.id).toBe(turn.id);
     hold.open();
     expect((await resumed?.done)?.text).toBe("one two");
+  });
+
+  it("may come back under its id before its old socket is found dead, and is no stranger when that closes (§2.6, §2.8)", async () => {
+    const [first, second] = [gate(), gate()];
+    const script = [text("one "), first, text("two "), second, text("three")];
+    const { ask, client, connect, leave } = await newChat([call("a"), script], "tab-1");
+    const other = await connect();
+    await ask("Go");
+    client.toolResult(answer("a"));
+    const turn = await followContinuation(client);
+    await turn.waitForText("one ");
+    const back = await connect("tab-1");
+    const offer = await back.waitFor("cf_agent_stream_resuming");
+    expect(offer.id).toBe(turn.id);
+    await leave(client);
+    first.open();
+    await other.follow(turn.id).waitForText("two ");
+    expect(back.frames.filter(isResponse)).toEqual([]);
+    const resumed = await accept(back, turn.id);
+    await resumed.waitForText("two ");
+    const refused = other.frames.length;
+    other.send({ type: "cf_agent_stream_resume_request", probeId: "p" });
+    expect(await other.waitFor("cf_agent_stream_resume_none", { from: refused })).toMatchObject({
+      reason: "continuation-owned"
+    });
+    second.open();
+    expect((await resumed.done).text).toBe("one two three");
   });
 
   it("of a waiting continuation gives it free too, and who asks then is held (§2.6)", async () => {

@@ -18,13 +18,15 @@ export const CLIENT_TOOLS = [{ name: "a" }, { name: "b" }, { name: "c" }];
 
 let counter = 0;
 
-export async function newChat(script: Script) {
+/** @param id - of the first tab's connection; a random one unless given. */
+export async function newChat(script: Script, id?: string) {
   const name = `client-tools-${(counter += 1)}`;
   const model = scriptedModel(script);
   useClientToolsModel(name, model);
-  const connect = () => connectChat(exports.default, { agent: "ClientToolsAgent", name });
+  const connect = (as?: string) =>
+    connectChat(exports.default, { agent: "ClientToolsAgent", name, ...(as ? { query: { _pk: as } } : {}) });
   const stub = () => env.ClientToolsAgent.getByName(name);
-  const client = await connect();
+  const client = await connect(id);
   return {
     ...{ name, model, connect, stub, client },
     /** Sends a message, with the client's tools, and waits for the end of the turn. */
@@ -111,4 +113,9 @@ export function settle(): Promise<void> {
  */
 export function endlessCollecting(): Disposable {
   return endlessTimers(LIMITS.continuationDelayMs);
+}
+
+/** Makes that moment last three seconds, for what must happen within it. */
+export function longCollecting(): Disposable {
+  return endlessTimers(LIMITS.continuationDelayMs, 3_000);
 }

@@ -7,13 +7,13 @@ import { LIMITS } from "../src/shared/limits";
 
 const hour = 3_600_000;
 
-/** Timers of exactly these milliseconds do not fire. */
-export function endlessTimers(milliseconds: number): Disposable {
+/** Timers of exactly these milliseconds do not fire, or take much longer. */
+export function endlessTimers(milliseconds: number, instead = hour): Disposable {
   const { setTimeout } = globalThis;
   const spy = vi
     .spyOn(globalThis, "setTimeout")
     .mockImplementation((callback: () => void, ms?: number) =>
-      setTimeout(callback, ms === milliseconds ? hour : ms)
+      setTimeout(callback, ms === milliseconds ? instead : ms)
     );
   return { [Symbol.dispose]: () => spy.mockRestore() };
 }
