@@ -1,12 +1,13 @@
 // `npm start`, after the install: builds the package if it is stale, serves an example, prints its address. The example is the assistant, or
 // the one that is named: `npm start -- agents-as-tools`.
-// Invariant: whatever ends this process (Ctrl-C, a kill, the server's own end) also ends the server's whole group.
+// Invariant: whatever ends this process (Ctrl-C, a kill, the server's own end) also ends the server's whole group; where it cannot do that
+// itself, the guard does.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { ensureBuilt } from "./lib/build.mjs";
 import { answeringAddress } from "./lib/address.mjs";
 import { chosenExample } from "./lib/examples.mjs";
-import { bin } from "./lib/paths.mjs";
+import { bin, fromRoot } from "./lib/paths.mjs";
 import { portProblem } from "./lib/port.mjs";
 import { endGroup, exitOnSignals, exitWithParent, toolEnvironment } from "./lib/run.mjs";
 
@@ -19,7 +20,8 @@ const startLimitMs = 120_000;
 function startServer(example) {
   const port = process.env.PORT;
   const args = port === undefined || port === "" ? [] : ["--port", port, "--strictPort"];
-  const child = spawn(bin("vite", example), args, {
+  const guard = fromRoot(".ci", "lib", "guard.mjs");
+  const child = spawn(process.execPath, [guard, String(process.pid), bin("vite", example), ...args], {
     cwd: example,
     env: { ...toolEnvironment(), FORCE_COLOR: "0" },
     stdio: ["ignore", "pipe", "pipe"],
@@ -31,7 +33,8 @@ function startServer(example) {
 
 async function main() {
   exitOnSignals();
-  exitWithParent();
+  // A script that is started by hand has no launcher.
+  exitWithParent(Number(process.env.THINK_LAUNCHER) || process.ppid);
   const problem = await portProblem(process.env.PORT);
   if (problem !== undefined) throw new Error(problem);
   const { name, folder } = chosenExample(process.argv[2]);

@@ -187,3 +187,27 @@ describe("the example that npm start serves", () => {
       expect(() => chosenExample(name)).toThrow('use "agents-as-tools" or "assistant"');
   });
 });
+
+describe("a guarded program", () => {
+  it("ends with the script that started it, even when that is killed without a word", async () => {
+    const guard = new URL("guard.mjs", import.meta.url).pathname;
+    const script = path.join(folder, "script.mjs");
+    writeFileSync(
+      script,
+      `import { spawn } from "node:child_process";
+      const program = "console.log('at work'); setInterval(() => {}, 1000)";
+      spawn(process.execPath, [${JSON.stringify(guard)}, String(process.pid), process.execPath, "-e", program], {
+        detached: true,
+        stdio: ["ignore", "inherit", "inherit"]
+      });
+      setInterval(() => {}, 1000);`
+    );
+    const starter = spawn(process.execPath, [script], { stdio: ["ignore", "pipe", "inherit"] });
+    const [said] = await once(starter.stdout, "data");
+    expect(String(said)).toContain("at work");
+    const closed = once(starter, "close");
+    starter.kill("SIGKILL");
+    // The pipe is closed when the last program that has it is gone.
+    await closed;
+  });
+});

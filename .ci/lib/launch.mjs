@@ -16,7 +16,7 @@ const scripts = { start: ".ci/start.mjs", verify: ".ci/verify.mjs" };
 function handOver(script) {
   const child = spawn(bin("node"), [fromRoot(script), ...process.argv.slice(3)], {
     cwd: root,
-    env: toolEnvironment(),
+    env: { ...toolEnvironment(), THINK_LAUNCHER: String(process.pid) },
     stdio: "inherit"
   });
   for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) {

@@ -110,9 +110,11 @@ export function exitOnSignals() {
 
 /**
  * Ends this process when the one that started it is gone: npm does not pass every signal on to what it started.
+ *
+ * @param {number} [parent] Who started this process. Needed where that may end before this is called: the system has given this process
+ * another parent by then.
  */
-export function exitWithParent() {
-  const parent = process.ppid;
+export function exitWithParent(parent = process.ppid) {
   setInterval(() => {
     if (process.ppid !== parent) process.exit(143);
   }, 500).unref();

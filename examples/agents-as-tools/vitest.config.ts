@@ -9,6 +9,7 @@ export default defineConfig({
     globalSetup: ["@cloudflare/think-example-kit/browser-test/global-setup"],
     fileParallelism: false,
     testTimeout: 90_000,
+    expect: { poll: { timeout: 30_000 } },
     hookTimeout: 180_000
   }
 });

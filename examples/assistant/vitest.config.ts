@@ -10,6 +10,7 @@ export default defineConfig({
     // One server and one browser at a time: the runtime, the browser and the build share two cores in CI.
     fileParallelism: false,
     testTimeout: 90_000,
+    expect: { poll: { timeout: 30_000 } },
     hookTimeout: 180_000
   }
 });

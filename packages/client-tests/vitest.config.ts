@@ -8,7 +8,8 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/global-setup.ts"],
     setupFiles: ["test/support/page.ts"],
-    testTimeout: 20_000,
-    hookTimeout: 60_000
+    // Only a failure takes so long.
+    testTimeout: 90_000,
+    hookTimeout: 90_000
   }
 });

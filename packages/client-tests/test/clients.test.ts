@@ -266,7 +266,9 @@ describe.concurrent.each([currentClient, oldClient])("useAgentChat of $name", (c
       await startsStory(room, tab);
       tab.leave();
       await room.release("story");
-      await vi.waitFor(async () => expect(textOf((await room.history()).at(-1))).toBe(story));
+      await vi.waitFor(async () => expect(textOf((await room.history()).at(-1))).toBe(story), {
+        timeout: 30_000
+      });
       await tab.load();
       await tab.connected();
       await tab.answered(story);

@@ -170,8 +170,9 @@ function createHandlers(
       host.connectionsChanged();
       transport.connect(connectionId);
     },
-    disconnect: (connectionId) => {
+    disconnect: (connectionId, isBack) => {
       host.connectionsChanged();
+      if (isBack) return;
       transport.disconnect(connectionId);
       if (!host.hasConnections()) turns.holdAlive();
     },

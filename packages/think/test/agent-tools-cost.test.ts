@@ -9,6 +9,7 @@ import {
 } from "@cloudflare/think/testing";
 import { describe, expect, it } from "vitest";
 import { newFamily } from "./agent-tools-support";
+import { standingClock } from "./time-support";
 import { openChild } from "./worker/agent-tools-agents";
 
 const words = (count: number) => text(Array.from({ length: count }, () => "word "));
@@ -31,6 +32,7 @@ describe("rows", () => {
   });
 
   it("row 11: of a run of 1,000 deltas, parent and child together, are at most 40", async () => {
+    using _time = standingClock();
     const [warm, measured] = [`call-${crypto.randomUUID()}`, `call-${crypto.randomUUID()}`];
     const research = (id: string) => toolCall("research", { query: "sky" }, { id });
     const { connect, stub } = newFamily([[research(warm)], "Done.", [research(measured)], "Done."], {

@@ -173,7 +173,7 @@ describe("what a parent gets", () => {
   it("durability §11: of a child that stalls is a delayed completion", async () => {
     const id = callId();
     const { connect, rows } = newFamily([[research(id)], "Done."], {
-      [id]: { script: [[text("Half"), hang()], "way"], stallMs: 40 }
+      [id]: { script: [[text("Half"), hang()], "way"], stallMs: 300 }
     });
     await (await connect()).chat("Why?").done;
     expect(await rows()).toMatchObject([{ status: "completed", summary: "Half\nway" }]);

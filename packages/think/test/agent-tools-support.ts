@@ -9,6 +9,7 @@ import {
 } from "@cloudflare/think/testing";
 import { expect, vi } from "vitest";
 import { openChild, openParent, type ChildLab } from "./worker/agent-tools-agents";
+import { silencesIn } from "./worker/stall-limit";
 
 let counter = 0;
 
@@ -28,13 +29,13 @@ export function textOf(lines: readonly Line[]): string {
   return lines.map(({ body }) => (JSON.parse(body) as { delta?: string }).delta ?? "").join("");
 }
 
-export const patient = { timeout: 8_000, interval: 20 };
+export const patient = { timeout: 25_000, interval: 20 };
 
 /** A child on its own: the methods a parent calls, called by the test. */
 export function newChild(script: Script, lab: Partial<ChildLab> = {}) {
   const name = `run-${(counter += 1)}-${crypto.randomUUID()}`;
   const model = scriptedModel(script);
-  const opened = openChild(name, { model, ...lab });
+  const opened = openChild(name, { model, silences: silencesIn(script), ...lab });
   const stub = () => env.ToolChild.getByName(name);
   const at = (afterSequence: unknown) =>
     afterSequence === undefined ? {} : ({ afterSequence } as { afterSequence: number });
@@ -95,7 +96,7 @@ export function newFamily(
   const models = Object.entries(scripts).map(([callId, child]) => {
     const { script: own, ...lab } = "script" in child ? child : { script: child };
     const childModel = scriptedModel(own);
-    openChild(`agent-tool:${callId}`, { model: childModel, ...lab });
+    openChild(`agent-tool:${callId}`, { model: childModel, silences: silencesIn(own), ...lab });
     return [callId, childModel] as const;
   });
   const stub = () => env.ToolParent.getByName(name);
@@ -104,7 +105,7 @@ export function newFamily(
     model,
     children: new Map(models),
     stub,
-    connect: () => connectChat(exports.default, { agent: "ToolParent", name, timeout: 8_000 }),
+    connect: () => connectChat(exports.default, { agent: "ToolParent", name }),
     rows: () =>
       runInAgent(stub(), (_agent, { storage }) =>
         storage.sql

@@ -8,12 +8,15 @@ import type { ExecuteAgent } from "./worker/execute-agents";
 let counter = 0;
 
 async function withTools<Result>(
-  work: (tools: WorkspaceTools, agent: ExecuteAgent) => Promise<Result>
+  work: (tools: WorkspaceTools, agent: ExecuteAgent) => Promise<Result>,
+  timeoutMs = 20_000
 ): Promise<Result> {
   const stub = env.ExecuteAgent.getByName(`bash-escape-${(counter += 1)}`);
   return runInAgent(stub, async (agent: ExecuteAgent) => {
     await agent.workspace.writeFile("/inside.txt", "inside");
-    const tools = createWorkspaceTools(agent.workspace, { bash: { timeout: 2_000, maxOutputBytes: 1_000 } });
+    const tools = createWorkspaceTools(agent.workspace, {
+      bash: { timeout: timeoutMs, maxOutputBytes: 1_000 }
+    });
     // A copy, so that nothing of the agent's isolate is held.
     return JSON.parse(JSON.stringify(await work(tools, agent))) as Result;
   });
@@ -28,10 +31,13 @@ describe("bash", () => {
     ["a gigabyte of output", "yes | head -c 1000000000"],
     ["a string that doubles", "s=x; while true; do s=$s$s; done"]
   ])("§2 %s ends, with little output, and the files are as they were", async (_what, script) => {
-    const { output, file } = await withTools(async (tools, agent) => ({
-      output: await tools.bash.execute({ script }),
-      file: await agent.workspace.readFile("/inside.txt")
-    }));
+    const { output, file } = await withTools(
+      async (tools, agent) => ({
+        output: await tools.bash.execute({ script }),
+        file: await agent.workspace.readFile("/inside.txt")
+      }),
+      2_000
+    );
     expect(told(output).length).toBeLessThan(10_000);
     expect(file).toBe("inside");
   });

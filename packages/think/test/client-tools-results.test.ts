@@ -9,7 +9,7 @@ import {
   toolCall,
   userMessage
 } from "@cloudflare/think/testing";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { accept, CLIENT_TOOLS, followContinuation, newChat, settle, toolParts } from "./client-tools-support";
 
 const call = (name: string) => toolCall(name, { of: name }, { id: name });
@@ -239,18 +239,25 @@ describe("a batch of calls", () => {
   });
 
   it("keeps nothing awake while a member is missing, and is completed by another tab after a disconnect (trap 22)", async () => {
-    const { client, connect, ask, stub, model, record } = await newChat([[call("a"), call("b")], "Both."]);
+    const hold = gate();
+    const { client, connect, ask, leave, stub, model, record } = await newChat([
+      [call("a"), call("b")],
+      [hold, "Both."]
+    ]);
     await ask("Go");
     client.toolResult({ toolCallId: "a", toolName: "a", output: 1 });
     await client.waitFor("cf_agent_message_updated");
-    await client.close();
-    const alarm = await runInAgent(stub(), (_agent, state) => state.storage.getAlarm());
-    expect(alarm).toBeNull();
+    await leave(client);
+    const alarm = () => runInAgent(stub(), (_agent, state) => state.storage.getAlarm());
+    // The turn before may still be tidying up.
+    await vi.waitFor(async () => expect(await alarm()).toBeNull());
     await settle();
+    expect(await alarm()).toBeNull();
     expect(model.calls).toHaveLength(1);
     const other = await connect();
     other.toolResult({ toolCallId: "b", toolName: "b", errorText: "late" });
     const turn = await other.resume();
+    hold.open();
     expect((await turn?.done)?.text).toBe("Both.");
     expect((await record()).continuations).toBe(1);
   });

@@ -1,6 +1,13 @@
 import { crash, gate, runInAgent, text, toolCall } from "@cloudflare/think/testing";
 import { describe, expect, it } from "vitest";
-import { accept, followContinuation, newChat, settle } from "./client-tools-support";
+import {
+  accept,
+  endlessCollecting,
+  followContinuation,
+  longCollecting,
+  newChat,
+  settle
+} from "./client-tools-support";
 
 const call = (name: string) => toolCall(name, {}, { id: name });
 const answer = (name: string) => ({ toolCallId: name, toolName: name, output: name });
@@ -11,6 +18,8 @@ describe("a client that asks for its continuation", () => {
     const { client, ask } = await newChat([call("a"), "Done."]);
     await ask("Go");
     const from = client.frames.length;
+    // A busy machine may take its time between two frames of one client.
+    using _moment = longCollecting();
     client.toolResult(answer("a"));
     client.send({ type: "cf_agent_stream_resume_request", probeId: "p1" });
     const pending = await client.waitFor("cf_agent_stream_pending", { from });
@@ -24,11 +33,14 @@ describe("a client that asks for its continuation", () => {
   });
 
   it("within the moment in which answers are collected, waits too (trap 26)", async () => {
-    const { client, ask } = await newChat([call("a"), "Done."]);
+    const hold = gate();
+    const { client, ask } = await newChat([call("a"), [hold, "Done."]]);
     await ask("Go");
     client.toolResult(answer("a"));
     await client.waitFor("cf_agent_message_updated");
-    expect((await (await client.resume())?.done)?.text).toBe("Done.");
+    const turn = await client.resume();
+    hold.open();
+    expect((await turn?.done)?.text).toBe("Done.");
   });
 
   it("gets no live chunk between offer and acceptance, and then everything, marked as a continuation (§2.8, §14 row 6)", async () => {
@@ -81,15 +93,10 @@ describe("a client that asks for its continuation", () => {
   it("is told that none comes when the turns are reset in the moment of collecting (§6.10)", async () => {
     const { client, ask, model, stub } = await newChat([call("a"), "never"]);
     await ask("Go");
-    // Right after the answer was taken: nothing outside of the object is quick enough for that on a busy machine.
-    await runInAgent(stub(), (agent) => {
-      const { onMessage } = agent;
-      agent.onMessage = async (connection, message) => {
-        await onMessage.call(agent, connection, message);
-        agent.reset();
-      };
-    });
+    using _moment = endlessCollecting();
     client.toolResult(answer("a"));
+    await client.waitFor("cf_agent_message_updated");
+    await runInAgent(stub(), (agent) => agent.reset());
     await client.waitFor("cf_agent_stream_resume_none");
     await settle();
     expect(model.calls).toHaveLength(1);
@@ -98,12 +105,12 @@ describe("a client that asks for its continuation", () => {
 
 describe("the owner of a continuation", () => {
   it("may leave at once: the continuation runs all the same (trap 27)", async () => {
-    const { client, connect, ask } = await newChat([call("a"), "Done."]);
+    const { client, connect, ask, leave } = await newChat([call("a"), "Done."]);
     const other = await connect();
     await ask("Go");
     client.toolResult(answer("a"));
     await client.waitFor("cf_agent_message_updated");
-    await client.close();
+    await leave(client);
     const end = await other.waitFor({ continuation: true, done: true });
     expect((await other.follow(end.id ?? "").done).text).toBe("Done.");
     expect((await other.history()).map((message) => message.role)).toEqual([
@@ -136,27 +143,54 @@ describe("the owner of a continuation", () => {
 
   it("gives it free when it leaves: then anyone may resume (§7.6)", async () => {
     const hold = gate();
-    const { client, connect, ask } = await newChat([call("a"), [text("one "), hold, text("two")]]);
+    const { client, connect, ask, leave } = await newChat([call("a"), [text("one "), hold, text("two")]]);
     const other = await connect();
     await ask("Go");
     client.toolResult(answer("a"));
     const turn = await followContinuation(client);
     await turn.waitForText("one ");
-    await client.close();
+    await leave(client);
     const resumed = await other.resume();
     expect(resumed?.id).toBe(turn.id);
     hold.open();
     expect((await resumed?.done)?.text).toBe("one two");
   });
 
+  it("may come back under its id before its old socket is found dead, and is no stranger when that closes (§2.6, §2.8)", async () => {
+    const [first, second] = [gate(), gate()];
+    const script = [text("one "), first, text("two "), second, text("three")];
+    const { ask, client, connect, leave } = await newChat([call("a"), script], "tab-1");
+    const other = await connect();
+    await ask("Go");
+    client.toolResult(answer("a"));
+    const turn = await followContinuation(client);
+    await turn.waitForText("one ");
+    const back = await connect("tab-1");
+    const offer = await back.waitFor("cf_agent_stream_resuming");
+    expect(offer.id).toBe(turn.id);
+    await leave(client);
+    first.open();
+    await other.follow(turn.id).waitForText("two ");
+    expect(back.frames.filter(isResponse)).toEqual([]);
+    const resumed = await accept(back, turn.id);
+    await resumed.waitForText("two ");
+    const refused = other.frames.length;
+    other.send({ type: "cf_agent_stream_resume_request", probeId: "p" });
+    expect(await other.waitFor("cf_agent_stream_resume_none", { from: refused })).toMatchObject({
+      reason: "continuation-owned"
+    });
+    second.open();
+    expect((await resumed.done).text).toBe("one two three");
+  });
+
   it("of a waiting continuation gives it free too, and who asks then is held (§2.6)", async () => {
-    const { client, connect, ask } = await newChat([[call("a"), call("b")], "Both."]);
+    const { client, connect, ask, leave } = await newChat([[call("a"), call("b")], "Both."]);
     await ask("Go");
     client.toolResult(answer("a"));
     await client.waitFor("cf_agent_message_updated");
     const other = await connect();
     expect(await other.resume()).toBeUndefined();
-    await client.close();
+    await leave(client);
     const third = await connect();
     third.send({ type: "cf_agent_stream_resume_request", probeId: "p" });
     await third.waitFor({ type: "cf_agent_stream_pending", probeId: "p" });

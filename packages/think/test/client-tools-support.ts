@@ -9,23 +9,35 @@ import {
   type Script
 } from "@cloudflare/think/testing";
 import type { UIMessage } from "ai";
+import { expect, vi } from "vitest";
+import { LIMITS } from "../src/shared/limits";
+import { endlessTimers } from "./time-support";
 import { useClientToolsModel } from "./worker/client-tools-agents";
 
 export const CLIENT_TOOLS = [{ name: "a" }, { name: "b" }, { name: "c" }];
 
 let counter = 0;
 
-export async function newChat(script: Script) {
+/** @param id - of the first tab's connection; a random one unless given. */
+export async function newChat(script: Script, id?: string) {
   const name = `client-tools-${(counter += 1)}`;
   const model = scriptedModel(script);
   useClientToolsModel(name, model);
-  const connect = () => connectChat(exports.default, { agent: "ClientToolsAgent", name });
+  const connect = (as?: string) =>
+    connectChat(exports.default, { agent: "ClientToolsAgent", name, ...(as ? { query: { _pk: as } } : {}) });
   const stub = () => env.ClientToolsAgent.getByName(name);
-  const client = await connect();
+  const client = await connect(id);
   return {
     ...{ name, model, connect, stub, client },
     /** Sends a message, with the client's tools, and waits for the end of the turn. */
     ask: (text: string) => client.chat(text, { clientTools: CLIENT_TOOLS, body: { page: 1 } }).done,
+    /** Closes a socket and waits until the agent knows: the client's end is confirmed before the agent is told. */
+    leave: async (tab: ChatClient) => {
+      const closes = () => runInAgent(stub(), (agent) => agent.closes);
+      const before = await closes();
+      await tab.close();
+      await vi.waitFor(async () => expect(await closes()).toBe(before + 1));
+    },
     /** What the agent recorded since it was last started. */
     record: () =>
       runInAgent(stub(), ({ responses, errors, events, executed }) => ({
@@ -93,4 +105,17 @@ export async function toolParts(client: ChatClient): Promise<Record<string, Reco
 /** Long enough for a continuation that must not come: many times the 50 ms that answers are collected for. */
 export function settle(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 250));
+}
+
+/**
+ * Makes the moment in which answers are collected last until this is disposed: nothing outside of the object is surely quicker than the real
+ * one on a busy machine.
+ */
+export function endlessCollecting(): Disposable {
+  return endlessTimers(LIMITS.continuationDelayMs);
+}
+
+/** Makes that moment last three seconds, for what must happen within it. */
+export function longCollecting(): Disposable {
+  return endlessTimers(LIMITS.continuationDelayMs, 3_000);
 }

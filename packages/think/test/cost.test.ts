@@ -12,6 +12,7 @@ import {
 } from "@cloudflare/think/testing";
 import { describe, expect, it } from "vitest";
 import { newLab } from "./recovery-support";
+import { standingClock } from "./time-support";
 import { useModel } from "./worker/chat-agents";
 
 let counter = 0;
@@ -19,7 +20,7 @@ let counter = 0;
 async function newChat(script: Script) {
   const name = `cost-${(counter += 1)}`;
   useModel(name, scriptedModel(script));
-  const connect = () => connectChat(exports.default, { agent: "ChatAgent", name, timeout: 15_000 });
+  const connect = () => connectChat(exports.default, { agent: "ChatAgent", name });
   return { connect, stub: () => env.ChatAgent.getByName(name), client: await connect() };
 }
 
@@ -29,6 +30,7 @@ const bytesOf = (frames: readonly unknown[]) => new TextEncoder().encode(JSON.st
 
 describe("rows", () => {
   it("row 1, 2: are written by bytes streamed, not by deltas, and almost none are read", async () => {
+    using _time = standingClock();
     const { client, stub } = await newChat(["warm up", words(1_000), words(10_000)]);
     await client.chat("Hi").done;
     const thousand = await countRowsOf(stub(), () => client.chat("1,000").done);
@@ -64,6 +66,7 @@ describe("rows", () => {
 });
 
 it("row 1, 2: recovery costs a watched turn no row, written or read", async () => {
+  using _time = standingClock();
   const cost = async (chatRecovery: boolean) => {
     const { connect, stub } = newLab(["warm up", words(1_000)], { chatRecovery });
     const client = await connect();
@@ -78,9 +81,10 @@ it("row 1, 2: recovery costs a watched turn no row, written or read", async () =
 
 describe("replay", () => {
   it("row 6: of a live stream of 10,000 chunks takes few frames, rows and bytes", async () => {
+    using _time = standingClock();
     const { client, connect, stub } = await newChat([[words(10_000), hang()]]);
     const turn = client.chat("Hi");
-    await client.waitFor((frame) => frame.seq === 10_001, { timeout: 15_000 });
+    await client.waitFor((frame) => frame.seq === 10_001);
     const late = await connect();
     await late.waitFor((frame) => frame.type === "cf_agent_stream_resuming");
     const cost = await countRowsOf(stub(), async () => {

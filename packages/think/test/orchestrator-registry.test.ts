@@ -4,7 +4,15 @@
  */
 import { exports } from "cloudflare:workers";
 import { AgentRegistry } from "@cloudflare/think/orchestrator";
-import { connectChat, crash, evict, evictAll, runInAgent, scriptedModel } from "@cloudflare/think/testing";
+import {
+  connectChat,
+  crash,
+  crashAll,
+  evict,
+  evictAll,
+  runInAgent,
+  scriptedModel
+} from "@cloudflare/think/testing";
 import { describe, expect, it, vi } from "vitest";
 import { newFamily } from "./orchestrator-support";
 import { Helper, useHelperModel, type Orchestrator } from "./worker/orchestrator-agents";
@@ -106,6 +114,8 @@ describe("a client that wants to reach a child", () => {
   });
 
   it("chats with a registered one through the parent, before and after an eviction", async () => {
+    // What other tests have left behind would be waited for by the eviction of all.
+    await crashAll();
     const { parent, stub } = newFamily([]);
     const name = fresh();
     useHelperModel(name, scriptedModel(["one", "two"]));

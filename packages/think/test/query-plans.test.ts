@@ -146,7 +146,7 @@ describe("statements of a turn", () => {
   it("through the socket find their rows by key: question, answer, stream", async () => {
     const name = "query-plans";
     useModel(name, scriptedModel(Array.from({ length: 6 }, (_, index) => `answer ${index}`)));
-    const client = await connectChat(exports.default, { agent: "ChatAgent", name, timeout: 15_000 });
+    const client = await connectChat(exports.default, { agent: "ChatAgent", name });
     const stub = env.ChatAgent.getByName(name);
     await client.chat("first").done;
     await client.chat("second").done;

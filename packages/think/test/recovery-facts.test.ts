@@ -336,7 +336,7 @@ describe("§3.13, turns §1.3 the recovering frame", () => {
       [text("b"), second, hang()],
       [third, text("c")]
     ]);
-    lab.lab.stallMs = 60;
+    lab.lab.stallMs = 300;
     const client = await lab.connect();
     client.chat("Hi");
     await third.reached;

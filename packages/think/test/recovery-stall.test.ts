@@ -25,7 +25,7 @@ describe("§4, turns §5.7 a stream that falls silent", () => {
         [text("Half"), hang()],
         [continued, text("way")]
       ],
-      { stallMs: 60 }
+      { stallMs: 300 }
     );
     const client = await connect();
     const turn = client.chat([userMessage("Hi", "question")]);
@@ -44,7 +44,7 @@ describe("§4, turns §5.7 a stream that falls silent", () => {
 
   it("is handed to recovery: partial kept, one clean end, no hook, and the turn goes on", async () => {
     const { connect, event, texts, lab, types, rest } = newLab([[text("Half"), hang()], "way"], {
-      stallMs: 60
+      stallMs: 300
     });
     const client = await connect();
     const turn = client.chat("Hi");
@@ -57,7 +57,7 @@ describe("§4, turns §5.7 a stream that falls silent", () => {
       ["assistant", "step-start|way"]
     ]);
     expect(lab.events.filter(({ type }) => type === "chat:stream:stalled")).toMatchObject([
-      { payload: { requestId: turn.id, timeoutMs: 60 } }
+      { payload: { requestId: turn.id, timeoutMs: 300 } }
     ]);
     expect(lab.responses).toEqual(["completed"]);
     expect(types()).not.toContain("chat:recovery:failed");
@@ -65,7 +65,7 @@ describe("§4, turns §5.7 a stream that falls silent", () => {
   });
 
   it("§11.2: before any word is asked again, not continued", async () => {
-    const { stub, event, texts, lab } = newLab([[hang()], "Hello"], { stallMs: 60 });
+    const { stub, event, texts, lab } = newLab([[hang()], "Hello"], { stallMs: 300 });
     expect(await runInAgent(stub(), (agent) => agent.saveMessages([userMessage("Hi")]))).toMatchObject({
       status: "aborted"
     });
@@ -75,14 +75,14 @@ describe("§4, turns §5.7 a stream that falls silent", () => {
   });
 
   it("trap 25, turns §5.6: tells a chat() callback that it was interrupted, once, and nothing else", async () => {
-    const { stub, event } = newLab([[text("Half"), hang()], "way"], { stallMs: 60 });
+    const { stub, event } = newLab([[text("Half"), hang()], "way"], { stallMs: 300 });
     expect(await runInAgent(stub(), (agent) => agent.recordChat("Hi"))).toEqual(["start", "interrupted"]);
     await event("completed");
   });
 
   it("§11.4: again in its continuation stays one incident that goes on", async () => {
     const { connect, event, types } = newLab([[text("a"), hang()], [text("b"), hang()], "c"], {
-      stallMs: 60
+      stallMs: 300
     });
     await (await connect()).chat("Hi").done;
     await event("completed");
@@ -98,7 +98,7 @@ describe("§4, turns §5.7 a stream that falls silent", () => {
         [text("b"), hang()]
       ],
       {
-        stallMs: 60,
+        stallMs: 300,
         chatRecovery: {
           maxRecoveryWork: 0,
           terminalMessage: "It is over.",
@@ -118,7 +118,7 @@ describe("§4, turns §5.7 a stream that falls silent", () => {
   it("trap 25: of a provider that opens its stream and never says a word uses up its attempts", async () => {
     const silent = Array.from({ length: 8 }, () => [hang()]);
     const { connect, event, model, lab } = newLab([[text("a"), hang()], ...silent], {
-      stallMs: 40,
+      stallMs: 300,
       chatRecovery: { noProgressTimeoutMs: 30, terminalMessage: "It is over." }
     });
     const client = await connect();
@@ -129,28 +129,28 @@ describe("§4, turns §5.7 a stream that falls silent", () => {
   });
 
   it("with recovery off fails like any stream, and the author is told the stage", async () => {
-    const { connect, lab } = newLab([[text("Half"), hang()]], { stallMs: 60, chatRecovery: false });
+    const { connect, lab } = newLab([[text("Half"), hang()]], { stallMs: 300, chatRecovery: false });
     const { error } = await (await connect()).chat("Hi").done;
     expect(error).toContain("stalled");
     expect(lab.errors).toMatchObject([{ stage: "stream" }]);
   });
 
   it("trap 24, turns trap 37: a slow but steady one is left alone; a turn may arm or disarm the watchdog for itself", async () => {
-    const steady = [text("a"), delay(40), text("b"), delay(40), text("c"), delay(40), text("d")];
-    const slow = newLab([steady], { stallMs: 90 });
+    const steady = [text("a"), delay(500), text("b"), delay(500), text("c"), delay(500), text("d")];
+    const slow = newLab([steady], { stallMs: 1_400 });
     expect((await (await slow.connect()).chat("Hi").done).text).toBe("abcd");
-    const disarmed = newLab([[text("a"), delay(120), text("b")]], {
-      stallMs: 60,
+    const disarmed = newLab([[text("a"), delay(600), text("b")]], {
+      stallMs: 300,
       turnConfig: { chatStreamStallTimeoutMs: 0 }
     });
     expect((await (await disarmed.connect()).chat("Hi").done).text).toBe("ab");
-    const armed = newLab([[text("a"), hang()], "b"], { turnConfig: { chatStreamStallTimeoutMs: 60 } });
+    const armed = newLab([[text("a"), hang()], "b"], { turnConfig: { chatStreamStallTimeoutMs: 300 } });
     await (await armed.connect()).chat("Hi").done;
     await armed.event("completed");
   });
 
   it("trap 24, turns trap 37: an error in the stream with the watchdog armed ends it cleanly", async () => {
-    const { connect } = newLab([[text("a"), streamError("boom")], "fine"], { stallMs: 60 });
+    const { connect } = newLab([[text("a"), streamError("boom")], "fine"], { stallMs: 300 });
     const client = await connect();
     expect((await client.chat("Hi").done).error).toBe("boom");
     expect((await client.chat("Again").done).text).toBe("fine");

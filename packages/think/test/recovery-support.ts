@@ -3,13 +3,14 @@ import { env, exports } from "cloudflare:workers";
 import { connectChat, runInAgent, scriptedModel, type Script } from "@cloudflare/think/testing";
 import { expect, vi } from "vitest";
 import { openLab, type LabSettings } from "./worker/recovery-agents";
+import { silencesIn } from "./worker/stall-limit";
 
 let counter = 0;
 
 export function newLab(script: Script, settings: Partial<LabSettings> = {}) {
   const name = `recovery-${(counter += 1)}-${crypto.randomUUID()}`;
   const model = scriptedModel(script);
-  const lab = openLab(name, { model, ...settings });
+  const lab = openLab(name, { model, silences: silencesIn(script), ...settings });
   const stub = () => env.RecoveryAgent.getByName(name);
   return {
     lab,
@@ -19,10 +20,7 @@ export function newLab(script: Script, settings: Partial<LabSettings> = {}) {
     types: () => lab.events.map(({ type }) => type).filter((type) => type.startsWith("chat:recovery")),
     /** Waits until recovery has said this. */
     event: (type: string) =>
-      vi.waitFor(() => expect(lab.events.map((event) => event.type)).toContain(`chat:recovery:${type}`), {
-        timeout: 8_000,
-        interval: 20
-      }),
+      vi.waitFor(() => expect(lab.events.map((event) => event.type)).toContain(`chat:recovery:${type}`)),
     texts: () =>
       runInAgent(stub(), (agent) =>
         agent.messages.map(({ role, parts }) => [

@@ -58,12 +58,12 @@ describe("turns §5.7 the stall watchdog", () => {
         [text("Half"), hang()],
         [held, text("way")]
       ],
-      { stallMs: 60 }
+      { stallMs: 300 }
     );
     const saved = await runInAgent(lab.stub(), (agent) => agent.saveMessages([userMessage("Hi")]));
     expect(saved.status).toBe("aborted");
     expect(lab.lab.responses).toEqual([]);
-    expect(payloads(lab, "chat:stream:stalled")).toEqual([{ requestId: saved.requestId, timeoutMs: 60 }]);
+    expect(payloads(lab, "chat:stream:stalled")).toEqual([{ requestId: saved.requestId, timeoutMs: 300 }]);
     expect((await lab.texts()).at(-1)).toEqual(["assistant", "step-start|Half"]);
     await held.reached;
     held.open();
@@ -76,7 +76,7 @@ describe("turns §5.7 the stall watchdog", () => {
         [text("a"), hang()],
         [text("b"), hang()]
       ],
-      { stallMs: 60 }
+      { stallMs: 300 }
     );
     lab.lab.chatRecovery = {
       ...{ maxRecoveryWork: 0, terminalMessage: "It is over." },
@@ -96,7 +96,7 @@ describe("turns §5.7 the stall watchdog", () => {
   });
 
   it("with recovery off the turn fails like any other, with the reference's word for it, and the hook is told", async () => {
-    const lab = newLab([[text("Half"), hang()]], { stallMs: 60, chatRecovery: false });
+    const lab = newLab([[text("Half"), hang()]], { stallMs: 300, chatRecovery: false });
     expect(await doors["a WebSocket request"]?.(lab)).toContain("stalled");
     expect(lab.lab.errors).toMatchObject([{ stage: "stream", messagesPersisted: true }]);
     expect(lab.lab.responses).toEqual(["error"]);
@@ -106,7 +106,7 @@ describe("turns §5.7 the stall watchdog", () => {
   it("trap 37: does not re-arm the continuation that was held back: the model is asked once more, not twice", async () => {
     const asked = gate();
     const lab = newLab([[toolCall("ask_user", { q: "?" }), asked, hang()], "Thanks", "Twice"], {
-      stallMs: 300
+      stallMs: 2_000
     });
     const client = await lab.connect();
     client.chat("Ask me", { clientTools: [{ name: "ask_user", description: "Asks." }] });
@@ -114,14 +114,14 @@ describe("turns §5.7 the stall watchdog", () => {
     client.toolResult({ toolCallId: "call-1", toolName: "ask_user", output: "yes", autoContinue: true });
     asked.open();
     await lab.event("completed");
-    expect(await runInAgent(lab.stub(), (agent) => agent.settle(4_000))).toBe(true);
+    expect(await runInAgent(lab.stub(), (agent) => agent.settle(20_000))).toBe(true);
     expect(lab.model.calls).toHaveLength(2);
     expect((await lab.texts()).at(-1)).toEqual(["assistant", "step-start|Thanks"]);
   });
 
   it("trap 37, §9.1.1: one turn's own limit, and one turn's compactions, are forgotten by the next", async () => {
-    const patient = newLab([[text("a"), hang()], "b", [text("c"), delay(150), text("d")]], {
-      turnConfig: { chatStreamStallTimeoutMs: 60 }
+    const patient = newLab([[text("a"), hang()], "b", [text("c"), delay(600), text("d")]], {
+      turnConfig: { chatStreamStallTimeoutMs: 300 }
     });
     const client = await patient.connect();
     await client.chat("Hi").done;

@@ -36,7 +36,7 @@ export function newSessions(script: Script, { configure, hydrationByteBudget, ..
   });
   const object = () => env.SessionAgent.getByName(name);
   const stub = () => object() as SessionStub;
-  const connect = (timeout = 8_000) => connectChat(exports.default, { agent: "SessionAgent", name, timeout });
+  const connect = () => connectChat(exports.default, { agent: "SessionAgent", name });
   return {
     ...{ name, model, lab: opened, sessions, stub, connect },
     /** Runs inside the object, which a call starts first if it sleeps: looking inside does not. */
@@ -59,10 +59,7 @@ export function newSessions(script: Script, { configure, hydrationByteBudget, ..
       opened.events.filter((event) => event.type === type).map(({ payload }) => payload),
     /** Waits until recovery has said this. */
     recovered: (type: string) =>
-      vi.waitFor(() => expect(opened.events.map((event) => event.type)).toContain(`chat:recovery:${type}`), {
-        timeout: 8_000,
-        interval: 20
-      }),
+      vi.waitFor(() => expect(opened.events.map((event) => event.type)).toContain(`chat:recovery:${type}`)),
     /** The route of a list over HTTP. */
     getMessages: (sessionId?: string) =>
       exports.default.fetch(

@@ -13,6 +13,7 @@ import {
 import { describe, expect, it, vi } from "vitest";
 import { patient } from "./agent-tools-support";
 import { openCaller, openChild, openParent, type ChildLab } from "./worker/agent-tools-agents";
+import { silencesIn } from "./worker/stall-limit";
 
 let counter = 0;
 
@@ -21,7 +22,7 @@ function newTalk(script: Script, lab: Partial<ChildLab> = {}) {
   const child = `callee-${parent}`;
   const model = scriptedModel(script);
   openParent(parent, scriptedModel([]));
-  openChild(child, { model, ...lab });
+  openChild(child, { model, silences: silencesIn(script), ...lab });
   const caller = openCaller(parent);
   const stub = () => env.ToolParent.getByName(parent);
   return {
@@ -59,7 +60,7 @@ describe("chat() of a child", () => {
   });
 
   it("§5.6: tells an interruption once, and neither done nor error", async () => {
-    const { talk, result, caller, model } = newTalk([[text("Half"), hang()], "way"], { stallMs: 40 });
+    const { talk, result, caller, model } = newTalk([[text("Half"), hang()], "way"], { stallMs: 300 });
     talk();
     expect(await result()).toBe("resolved");
     expect(caller.calls).toEqual(["start", "interrupted"]);

@@ -194,9 +194,12 @@ describe("chat()", () => {
     const most = await runInAgent(stub, async (agent) => {
       let open = 0;
       let peak = 0;
+      const hasPiledUp = () => peak > 10;
       const slow = async () => {
         peak = Math.max(peak, (open += 1));
-        await new Promise((resolve) => setTimeout(resolve, 1));
+        // As slow as it takes, so that events pile up on a slow machine too.
+        do await new Promise((resolve) => setTimeout(resolve, 1));
+        while (!hasPiledUp());
         open -= 1;
       };
       await agent.chat("Hi", { onStart() {}, onEvent: slow, onDone() {}, onError() {} });

@@ -29,12 +29,14 @@ export function workersProject({ name, root }: WorkersProject): ViteUserConfig {
       name,
       dir: test,
       include: ["**/*.test.ts"],
-      setupFiles: [`${test}fixed-seed.ts`],
+      setupFiles: [`${test}fixed-seed.ts`, `${test}slow-machine.ts`],
       // Loading agents, ai and MCP costs seconds per isolate; one shared worker pays it once.
       isolate: false,
       maxWorkers: 1,
-      // The first test of a run waits for that loading.
-      testTimeout: 20_000
+      // Only a failure takes so long: no bound of a test may depend on how busy the machine is.
+      testTimeout: 60_000,
+      hookTimeout: 60_000,
+      expect: { poll: { timeout: 25_000, interval: 20 } }
     }
   };
 }

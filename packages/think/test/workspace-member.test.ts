@@ -22,7 +22,7 @@ async function newFiles(script: Script, agent: "FilesAgent" | "ExecuteAgent" = "
   const name = `files-${(counter += 1)}`;
   const model = scriptedModel(script);
   (agent === "FilesAgent" ? useFilesModel : useExecuteModel)(name, model);
-  const client = await connectChat(exports.default, { agent, name, timeout: 15_000 });
+  const client = await connectChat(exports.default, { agent, name });
   return { name, model, client, stub: () => env.ExecuteAgent.getByName(name) };
 }
 

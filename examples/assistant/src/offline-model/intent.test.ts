@@ -79,6 +79,7 @@ describe("the intent parser", () => {
     const started = performance.now();
     expect(parseIntent(`replace ${"a with ".repeat(2_000)}`)).toEqual({ kind: "other" });
     expect(parseIntent(`replace ${" with".repeat(700)}`)).toEqual({ kind: "other" });
-    expect(performance.now() - started).toBeLessThan(1_000);
+    // Generous: a pattern that backtracks without end takes far longer, and a busy machine is no reason to fail.
+    expect(performance.now() - started).toBeLessThan(15_000);
   });
 });

@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
 /** Longest wait for a text from the server (milliseconds). */
-const PATIENCE = 7000;
+const PATIENCE = 30_000;
 /** Longest text one can wait for (characters). */
 const LONGEST_TEXT = 100;
 

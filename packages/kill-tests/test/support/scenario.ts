@@ -16,7 +16,7 @@ export type Kill = Fault | { readonly frames: number };
 
 const STEPS = 50;
 /** Longest wait for a fault point (milliseconds). */
-const PATIENCE = 10_000;
+const PATIENCE = 60_000;
 
 export class Arena {
   readonly #start: (options: RuntimeOptions) => Promise<Runtime>;

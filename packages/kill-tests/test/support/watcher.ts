@@ -8,7 +8,7 @@ export const QUESTION = userMessage("Do the fifty steps.", "question");
 const REQUEST = "request-of-the-tab";
 
 /** Longest wait for the end of a turn (milliseconds); without load it takes half a second. */
-const PATIENCE = 10_000;
+const PATIENCE = 60_000;
 
 /** A result that was shown to a client. */
 export interface Shown {

@@ -33,8 +33,12 @@ export function createAgentHost(agent: HostAgent, storage: DurableObjectStorage)
     ids: systemIds,
     emit: createEmit(agent),
     send(connectionId, frame) {
-      const connection = agent.getConnection(connectionId);
-      return connection !== undefined && sendIfOpen(connection, frame);
+      // A client that lost its network comes back with the same id, often before its old socket is found dead. Asked for one connection, the
+      // base class throws then; here both get the frame.
+      let isSent = false;
+      for (const connection of connectionsOf(agent, connectionId))
+        isSent = sendIfOpen(connection, frame) || isSent;
+      return isSent;
     },
     broadcast(frame, without) {
       // Inside a child the sockets live at the root: one call reaches all of them. At the root a socket that has just closed
@@ -71,6 +75,12 @@ export function createAgentHost(agent: HostAgent, storage: DurableObjectStorage)
     isTransient: isPlatformTransientError,
     keepAlive: () => agent.keepAlive()
   };
+}
+
+function connectionsOf(agent: HostAgent, connectionId: string): readonly Connection[] {
+  // Inside a child the sockets live at the root, which knows one per id.
+  if (agent.parentPath.length > 0) return [agent.getConnection(connectionId) ?? []].flat();
+  return [...agent.getConnections(connectionId)].filter(({ id }) => id === connectionId);
 }
 
 function durableKeyValue({ kv }: DurableObjectStorage): KeyValue {

@@ -2,11 +2,18 @@
  * Puts the chat in front of an agent's handlers. The base constructor has already wrapped the author's overrides and assigned them to the
  * instance; this wraps them once more, so the chat sees every event first and hands on what is not its own.
  */
-import { parseSubAgentPath, type Agent } from "agents";
+import { parseSubAgentPath, type Agent, type Connection } from "agents";
 
 export type ChatAgent = Pick<
   Agent,
-  "onStart" | "onConnect" | "onMessage" | "onClose" | "onRequest" | "onFiberRecovered"
+  | "onStart"
+  | "onConnect"
+  | "onMessage"
+  | "onClose"
+  | "onRequest"
+  | "onFiberRecovered"
+  | "getConnections"
+  | "parentPath"
 >;
 
 /** Fibers in which the published package ran its turns; the turn itself is found by its stream. */
@@ -18,7 +25,8 @@ export interface ChatHandlers {
   start(): Promise<void>;
   connect(connectionId: string): void;
   message(connectionId: string, data: unknown): Promise<boolean>;
-  disconnect(connectionId: string): void;
+  /** A socket is closed. `isBack`: its client has another one under the same id already. */
+  disconnect(connectionId: string, isBack: boolean): void;
   request(url: string): Response | undefined;
 }
 
@@ -45,7 +53,7 @@ export function installChat(agent: ChatAgent, chat: ChatHandlers): void {
   };
 
   agent.onClose = async (connection, code, reason, wasClean) => {
-    chat.disconnect(connection.id);
+    chat.disconnect(connection.id, isBack(agent, connection));
     return onClose(connection, code, reason, wasClean);
   };
 
@@ -54,6 +62,12 @@ export function installChat(agent: ChatAgent, chat: ChatHandlers): void {
     fiber.name.startsWith(PUBLISHED_TURN) ? undefined : onFiberRecovered(fiber);
 
   agent.onRequest = async (request) => chat.request(request.url) ?? onRequest(request);
+}
+
+/** A lost network is noticed late: the client may be back under the same id, and must not be taken for gone. A child's sockets are the root's. */
+function isBack(agent: ChatAgent, closed: Connection): boolean {
+  if (agent.parentPath.length > 0) return false;
+  return [...agent.getConnections(closed.id)].some((other) => other !== closed && other.id === closed.id);
 }
 
 /** A child's socket is held by the root object but belongs to the child: the root's chat must not answer it. */

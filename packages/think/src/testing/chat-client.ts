@@ -8,6 +8,7 @@ import { agentUrl, type AgentAddress } from "./agent-url";
 import { followTurn, type ChatTurn } from "./chat-turn";
 import { chunksIn, FrameLog, type FrameMatch, type ReceivedFrame, type WaitOptions } from "./frame-log";
 import { openSocket, requestJson, type ChatFetcher, type ChatServer } from "./open-socket";
+import { defaultTimeout } from "./patience";
 
 /** A Durable Object namespace: connecting to it reaches an agent past the Worker's routes. */
 export interface ChatNamespace {
@@ -18,7 +19,7 @@ export interface ChatNamespace {
 export interface NamespaceConnectOptions extends Omit<AgentAddress, "agent"> {
   /** Headers of the upgrade request; ignored when connecting to an address. Default none. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Milliseconds each wait may take. Default 4000: less than the runner gives a test, so that the reason is told. */
+  /** Milliseconds each wait may take. Default: that of {@link setDefaultTimeout}, 4000. */
   readonly timeout?: number;
 }
 
@@ -88,7 +89,6 @@ export interface ChatClient extends Disposable {
   close(code?: number, reason?: string): Promise<void>;
 }
 
-const defaultTimeout = 4000;
 const longestClose = 1000;
 
 /**
@@ -115,7 +115,7 @@ export async function connectChat(
   const server = isServer(target) ? target : target.getByName(name);
   const base = typeof server === "string" || server instanceof URL ? server : "https://agent.test";
   const url = agentUrl(base, { ...options, agent });
-  const log = new FrameLog(options.timeout ?? defaultTimeout);
+  const log = new FrameLog(options.timeout ?? defaultTimeout());
   const socket = await openSocket(server, url, headers, (data) => log.record(data));
   void socket.closed.then(({ code }) => log.end(`The socket was closed with code ${code}`));
   return chatClient({

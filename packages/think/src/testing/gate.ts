@@ -7,10 +7,11 @@
  * I/O context; a continuation runs in the context that resolved its promise, and there every later use of
  * the own sockets or storage fails. So each side looks at plain flags, on timers of its own.
  */
+import { defaultTimeout } from "./patience";
 import { poll } from "./poll";
 
 export interface GateOptions {
-  /** Milliseconds {@link Gate.reached} waits for the model. Default 4000. */
+  /** Milliseconds {@link Gate.reached} waits for the model. Default: that of {@link setDefaultTimeout}, 4000. */
   readonly timeout?: number;
 }
 
@@ -31,7 +32,7 @@ export interface Gate {
 const longestWait = 60_000;
 
 /** Makes a closed gate. */
-export function gate({ timeout = 4000 }: GateOptions = {}): Gate {
+export function gate({ timeout = defaultTimeout() }: GateOptions = {}): Gate {
   let isReached = false;
   let isOpen = false;
   return {

@@ -14,6 +14,7 @@ export type { ChatTurn, ChatTurnResult } from "./chat-turn";
 export type { FrameMatch, ReceivedFrame, WaitOptions } from "./frame-log";
 export { gate, type Gate, type GateOptions } from "./gate";
 export type { ChatFetcher, ChatServer } from "./open-socket";
+export { setDefaultTimeout } from "./patience";
 export type { ModelFinishReason, ModelPrompt, ModelStreamPart, ModelTool } from "./model-types";
 export {
   cutOff,

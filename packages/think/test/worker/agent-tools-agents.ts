@@ -14,6 +14,7 @@ import { Agent } from "agents";
 import { agentTool } from "agents/agent-tools";
 import type { LanguageModel, ToolSet, UIMessage } from "ai";
 import { z } from "zod";
+import { stallLimit } from "./stall-limit";
 
 declare global {
   namespace Cloudflare {
@@ -28,7 +29,9 @@ declare global {
 export interface ChildLab {
   model: LanguageModel;
   chatRecovery?: boolean | ChatRecoveryConfig;
+  /** Milliseconds of silence after which the watchdog fires; see `stall-limit.ts`. */
   stallMs?: number;
+  readonly silences?: number;
   output?: (runId: string) => unknown;
   summary?: (runId: string, output: unknown) => string;
   input?: (input: unknown) => UIMessage | Promise<UIMessage>;
@@ -58,7 +61,7 @@ export class ToolChild extends Think {
     super(ctx, env);
     Object.defineProperties(this, {
       chatRecovery: { get: () => this.lab.chatRecovery ?? true, set() {} },
-      chatStreamStallTimeoutMs: { get: () => this.lab.stallMs ?? 0, set() {} }
+      chatStreamStallTimeoutMs: { get: () => stallLimit(this.lab), set() {} }
     });
   }
 

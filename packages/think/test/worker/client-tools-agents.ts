@@ -29,6 +29,8 @@ export class ClientToolsAgent extends Think {
   readonly events: string[] = [];
   /** Server tools that were executed, in order. */
   readonly executed: string[] = [];
+  /** Sockets whose end the chat knows of. */
+  closes = 0;
 
   override observability = {
     emit: ({ type }: { type: string }) => {
@@ -68,6 +70,10 @@ export class ClientToolsAgent extends Think {
       }),
       look: tool({ inputSchema: anything, execute: run("look", () => "seen") })
     };
+  }
+
+  override onClose(): void {
+    this.closes += 1;
   }
 
   override onChatResponse(result: ChatResponseResult): void {

@@ -16,6 +16,7 @@ import {
 } from "@cloudflare/think";
 import { tool, type LanguageModel, type ToolSet } from "ai";
 import { z } from "zod";
+import { stallLimit } from "./stall-limit";
 
 declare global {
   namespace Cloudflare {
@@ -29,7 +30,9 @@ declare global {
 export interface RecoveryLab {
   model: LanguageModel;
   chatRecovery?: boolean | ChatRecoveryConfig;
+  /** Milliseconds of silence after which the watchdog fires; see `stall-limit.ts`. */
   stallMs?: number;
+  readonly silences?: number;
   overflow?: ContextOverflowConfig;
   decide?: (context: ChatRecoveryContext) => ChatRecoveryOptions | Promise<ChatRecoveryOptions>;
   /** What a compaction does; without it there is none. */
@@ -86,7 +89,7 @@ export class RecoveryAgent extends Think {
     // The name is not known yet when fields are set; each is asked for when it is needed.
     Object.defineProperties(this, {
       chatRecovery: { get: () => this.lab.chatRecovery ?? true, set() {} },
-      chatStreamStallTimeoutMs: { get: () => this.lab.stallMs ?? 0, set() {} },
+      chatStreamStallTimeoutMs: { get: () => stallLimit(this.lab), set() {} },
       contextOverflow: { get: () => this.lab.overflow, set() {} }
     });
   }

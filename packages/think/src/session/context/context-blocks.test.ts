@@ -353,7 +353,7 @@ describe("a provider that fails", () => {
     const hanging = { get: () => new Promise<string>(() => undefined) };
     const blocks = open({ clock, blocks: [{ label: "remote", config: { provider: hanging } }] });
     const prompt = blocks.freezeSystemPrompt();
-    await vi.waitFor(() => expect(timers).toHaveLength(1));
+    await vi.waitFor(() => expect(timers).toHaveLength(1), { timeout: 25_000 });
     timers[0]?.();
     expect(await prompt).toBe("");
   });

@@ -124,7 +124,7 @@ describe("issue 5, bad input for bash", () => {
     ["a pipe that never ends", "while true; do echo y; done | cat > /dev/null"],
     ["a growing array", "a=(); while true; do a+=(x x x x x x x x); done"],
     ["a loop over sleep", "until false; do sleep 0; done"]
-  ])("%s ends with a code and a text", { timeout: 30_000 }, async (_, script) => {
+  ])("%s ends with a code and a text", { timeout: 90_000 }, async (_, script) => {
     const workspace = new MemoryWorkspace();
     const { bash } = createWorkspaceTools(workspace, { bash: { timeout: 3000 } });
     const output = await bash.execute({ script });
