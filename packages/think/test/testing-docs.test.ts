@@ -1,4 +1,14 @@
-import { connectChat, evict, gate, scriptedModel, toolCall } from "@cloudflare/think/testing";
+import {
+  connectChat,
+  crash,
+  evict,
+  fireAlarm,
+  gate,
+  hang,
+  runInAgent,
+  scriptedModel,
+  toolCall
+} from "@cloudflare/think/testing";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, it, vi } from "vitest";
 import { Librarian } from "./worker/testing-docs-agent";
@@ -41,4 +51,22 @@ it("remembers the conversation after it was evicted", async () => {
   await client.chat("Who am I?").done;
 
   expect(JSON.stringify(model.calls[1]?.prompt)).toContain("I am Cleo.");
+});
+
+it("carries on after it was killed in the middle of an answer", async () => {
+  const model = scriptedModel([["Once upon ", hang()], "a time."]);
+  vi.spyOn(Librarian.prototype, "getModel").mockReturnValue(model);
+
+  const client = await connectChat(env.Librarian, { name: "eve" });
+  await client.chat("Tell me a story.").waitForText("Once upon");
+  await crash(env.Librarian.getByName("eve"));
+
+  const stub = env.Librarian.getByName("eve"); // the crash broke the old stub
+  await stub.getMessages(); // any visit wakes the agent, and it plans to carry on
+  await fireAlarm(stub); // do it now
+  const told = () => runInAgent(stub, (agent) => agent.messages.map(({ parts }) => JSON.stringify(parts)));
+  await vi.waitFor(async () => expect((await told()).at(-1)).toContain("a time."), 8000);
+
+  expect(await told()).toHaveLength(3); // the question, the first half, the second half
+  expect(JSON.stringify(model.calls[1]?.prompt.at(-1))).toContain("Continue from where you stopped.");
 });

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MemoryWorkspace } from "../workspace/memory-workspace";
 import { normalizePath } from "../workspace/paths";
+import { createWorkspaceTools } from "../tools/workspace";
 import { restrictWorkspace } from "./restrict-workspace";
 
 const files = ["/a/in.txt", "/a/b/in.txt", "/ab/out.txt", "/out.txt", "/z/out.txt"];
@@ -87,5 +88,16 @@ describe("restrictWorkspace", () => {
       () => shared.rm("/out.txt")
     ])
       await expect(async () => change()).rejects.toThrow("EROFS");
+  });
+
+  it("lets every file tool answer a refused path with an error", async () => {
+    const shared = restrictWorkspace(await filled(), { access: "read-write", root: "/a" });
+    const { read, write, edit, list } = createWorkspaceTools(shared, { bash: false });
+    const refused = { error: "EACCES: /out.txt is outside of /a" };
+    const path = "/out.txt";
+    expect(await read.execute({ path })).toEqual(refused);
+    expect(await write.execute({ path, content: "x" })).toEqual(refused);
+    expect(await edit.execute({ path, old_string: "o", new_string: "x" })).toEqual(refused);
+    expect(await list.execute({ path })).toEqual(refused);
   });
 });

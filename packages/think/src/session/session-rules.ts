@@ -8,7 +8,7 @@ import type { SessionStore } from "./session-store";
 export function checkSessionName(name: unknown): string {
   if (typeof name === "string" && name.trim() !== "" && name.length <= SESSION_LIMITS.nameChars) return name;
   throw new ThinkError(
-    `A session's name is a text of 1 to ${SESSION_LIMITS.nameChars} characters; got ${JSON.stringify(name)?.slice(0, 50)}.`,
+    `A session's name is a text of 1 to ${SESSION_LIMITS.nameChars} characters; got ${quoted(name, 50)}.`,
     { code: "invalid-session" }
   );
 }
@@ -28,7 +28,7 @@ export function checkRoom(
 /** `listing` names the call that lists sessions. */
 export function sessionNotFound(id: unknown, listing: string): ThinkError {
   return new ThinkError(
-    `Session not found: ${JSON.stringify(id)?.slice(0, SESSION_LIMITS.idChars)}. ${listing} lists those there are.`,
+    `Session not found: ${quoted(id, SESSION_LIMITS.idChars)}. ${listing} lists those there are.`,
     { code: "session-not-found" }
   );
 }
@@ -71,7 +71,13 @@ export function checkMessage(message: unknown): void {
     Array.isArray(parts) && parts.every((part) => isRecord(part) && typeof part.type === "string");
   if (isNamed && typeof role === "string" && isList) return;
   throw new ThinkError(
-    `A message is { id, role, parts }: an id of 1 to ${LIMITS.messageIdChars} characters, a role, and a list of parts that have a type. Got ${JSON.stringify(id)?.slice(0, 50)}.`,
+    `A message is { id, role, parts }: an id of 1 to ${LIMITS.messageIdChars} characters, a role, and a list of parts that have a type. Got ${quoted(id, 50)}.`,
     { code: "invalid-message" }
   );
+}
+
+/** A value as JSON for a message. A text that is too long is cut inside of its quotes. */
+function quoted(value: unknown, maxChars: number): string {
+  if (typeof value !== "string") return String(JSON.stringify(value)?.slice(0, maxChars));
+  return JSON.stringify(value.length > maxChars ? `${value.slice(0, maxChars).toWellFormed()}…` : value);
 }

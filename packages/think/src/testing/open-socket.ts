@@ -24,7 +24,7 @@ export async function openSocket(
   headers: Readonly<Record<string, string>>,
   onMessage: (data: unknown) => void
 ): Promise<OpenSocket> {
-  const socket = isAddress(target) ? new WebSocket(socketUrl(url)) : await upgrade(target, url, headers);
+  const socket = isAddress(target) ? connect(url) : await upgrade(target, url, headers);
   const closed = Promise.withResolvers<{ readonly code: number; readonly reason: string }>();
   socket.addEventListener("message", (event) => onMessage(event.data));
   socket.addEventListener("close", ({ code, reason }) => closed.resolve({ code, reason }));
@@ -51,6 +51,13 @@ export async function requestJson(
 
 function isAddress(target: ChatServer): target is string | URL {
   return typeof target === "string" || target instanceof URL;
+}
+
+function connect(url: URL): WebSocket {
+  if (typeof WebSocket === "function") return new WebSocket(socketUrl(url));
+  throw new Error(
+    "connectChat() with an address needs a global WebSocket, which Node has from version 22 on. Use Node 22 or newer."
+  );
 }
 
 async function upgrade(
