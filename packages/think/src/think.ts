@@ -10,6 +10,7 @@ import { createAgentHost } from "./host/agent-host";
 import { attachmentFiles } from "./host/attachments";
 import { deleteClearedRuns } from "./host/cleared-runs";
 import { sealFailedStarts } from "./host/failed-starts";
+import { keepChildrenSteady } from "./host/steady-children";
 import { markCallable } from "./host/mark-callable";
 import { installChat } from "./host/install-chat";
 import type { OnStartDegradation } from "./host/start-steps";
@@ -142,6 +143,7 @@ export class Think<
       }
     });
     installChat(this, this.#modules.handlers);
+    keepChildrenSteady(this, host.sql);
     sealFailedStarts(this, host);
     deleteClearedRuns(this, host.sql);
   }

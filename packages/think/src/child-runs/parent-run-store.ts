@@ -37,3 +37,9 @@ export function listParentRuns(sql: Sql): ClearableRun[] {
     "SELECT run_id, agent_type, status, started_at FROM cf_agent_tool_runs ORDER BY started_at"
   );
 }
+
+/** The class of a run's child; undefined for a run that is not there. */
+export function agentTypeOf(sql: Sql, runId: string): string | undefined {
+  return sql.exec<ClearableRun>("SELECT agent_type FROM cf_agent_tool_runs WHERE run_id = ?", runId)[0]
+    ?.agent_type;
+}

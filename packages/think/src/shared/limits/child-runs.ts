@@ -24,5 +24,8 @@ export const CHILD_RUN_LIMITS = {
   tailPageChars: 64 * 1024,
 
   /** Chunk text of a running turn kept in memory for the tails that keep up, in UTF-16 code units; others read from storage. */
-  recentChars: 64 * 1024
+  recentChars: 64 * 1024,
+
+  /** Tails of one run that may break in a row without a chunk between them before its parent gives up: a child that crashes at every start must not be woken for ever. */
+  brokenTails: 5
 } as const;
