@@ -121,7 +121,10 @@ function steadyTail(
             if (await reopen(news.error)) continue;
             return controller.close();
           }
-          if (news.done) return controller.close();
+          if (news.done) {
+            if (rest !== "") controller.enqueue(encoder.encode(rest));
+            return controller.close();
+          }
           const text = rest + decoder.decode(news.value, { stream: true });
           const end = text.lastIndexOf("\n") + 1;
           rest = text.slice(end);
