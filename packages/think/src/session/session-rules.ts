@@ -78,6 +78,6 @@ export function checkMessage(message: unknown): void {
 
 /** A value as JSON for a message. A text that is too long is cut inside of its quotes. */
 function quoted(value: unknown, maxChars: number): string {
-  if (typeof value !== "string") return String(JSON.stringify(value)?.slice(0, maxChars));
+  if (typeof value !== "string") return JSON.stringify(value)?.slice(0, maxChars) ?? "undefined";
   return JSON.stringify(value.length > maxChars ? `${value.slice(0, maxChars).toWellFormed()}…` : value);
 }
