@@ -11,6 +11,7 @@ import type { Host } from "./host/host";
 import { withinTurn } from "./host/turn-scope";
 import type { LoopAgent, LoopAuthor } from "./loop/loop-agent";
 import { runLoop } from "./loop/run-loop";
+import type { ModelStream } from "./loop/sdk";
 import { encodeFrame } from "./protocol/encode";
 import { FRAME } from "./protocol/frames";
 import { composeChildRuns, ownersOf } from "./compose-child-runs";
@@ -72,7 +73,13 @@ export function composeStores(host: Host, overrides: AgentOverrides): Stores {
   const initialProgress = () => progressOfPublished(kv);
   const store = createStreamStore({ sql, now });
   const sessionId = () => session.scope.id;
-  const stream = new ResumableStream({ store, now, initialProgress, sessionId });
+  const stream = new ResumableStream({
+    store,
+    now,
+    setTimer: (run, ms) => clock.setTimer(run, ms),
+    initialProgress,
+    sessionId
+  });
   return { ...session, config, stream, context: createRequestContext(config) };
 }
 
@@ -96,7 +103,7 @@ export function composeTurns(
   enterSession: (sessionId: string) => Promise<boolean>
 ): TurnModules {
   const { clock, ids, broadcast, send, emit } = host;
-  const { conversation, stream, context, session } = stores;
+  const { conversation, stream, context } = stores;
   const announce = () =>
     broadcast(encodeFrame({ type: FRAME.chatMessages, messages: conversation.messages }), []);
   const settleOrphan = () => void (settleStream(stream, conversation) && announce());
@@ -130,11 +137,7 @@ export function composeTurns(
       failed: (turn, cause, attempt) => overflow.failed(turn, cause, attempt)
     },
     openSink: (turn) => childRuns.open(turn, () => openChatSink(sinkOptions, turn)),
-    startModel: async (turn) => {
-      await session.ready();
-      await session.current.compactIfNeeded();
-      return runLoop(loop, { ...turn, messages: () => conversation.upTo(turn.parentId) });
-    },
+    startModel: (turn) => startModel(turn, loop, stores),
     responded: (response) => responses.deliver(response),
     idle: (handedOver) => clientTools.stageFree(handedOver)
   });
@@ -150,6 +153,17 @@ export function composeTurns(
   const parts = { turns, clientTools, announce, childRuns, enterSession };
   const recovery: Recovery = composeRecovery(host, overrides, stores, parts);
   return { turns, desk, clientTools, settleOrphan, recovery, api, childRuns };
+}
+
+/** A turn sees the session as its author configured it, and a history that fits. */
+async function startModel(
+  turn: Turn,
+  loop: LoopAgent,
+  { session, conversation }: Stores
+): Promise<ModelStream> {
+  await session.ready();
+  await session.current.compactIfNeeded();
+  return runLoop(loop, { ...turn, messages: () => conversation.upTo(turn.parentId) });
 }
 
 /** The author's side of the loop with what the modules add to it. */

@@ -9,6 +9,7 @@ import type { Branch } from "./session/forks";
 import type { SearchResult } from "./session/search-index";
 import type { SessionInfo } from "./session/session-store";
 import { byteStream, collectExport } from "./session/transfer/export-session";
+import { publicId } from "./sessions/named-sessions";
 import { MESSAGE_LIMITS, SESSION_LIMITS } from "./shared/limits";
 
 /** Where the modules are found; a symbol, so that no subclass can collide with it. */
@@ -131,6 +132,7 @@ export abstract class ThinkSessions<
 
   /** Messages of the active session in which every word of the query occurs; best first, 20 at most unless said otherwise. */
   async searchMessages(query: string, options: { readonly limit?: number } = {}): Promise<SearchResult[]> {
-    return this[MODULES]().search.search(query, options.limit ?? SESSION_LIMITS.searchDefault);
+    const found = this[MODULES]().search.search(query, options.limit ?? SESSION_LIMITS.searchDefault);
+    return found.map((result) => ({ ...result, sessionId: publicId(result.sessionId) }));
   }
 }

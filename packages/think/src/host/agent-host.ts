@@ -61,7 +61,7 @@ export function createAgentHost(agent: HostAgent, storage: DurableObjectStorage)
     schedules: {
       async schedule(seconds, callback, payload) {
         // The class that has these members is not known here; the schedule calls them by name.
-        const { id } = await agent.schedule(seconds, callback as never, payload);
+        const { id } = await agent.schedule(seconds, callback as never, payload, { idempotent: false });
         return id;
       },
       async cancel(scheduleId) {

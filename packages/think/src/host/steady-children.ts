@@ -33,6 +33,8 @@ interface BaseClass {
 
 export function keepChildrenSteady(agent: object, sql: Sql): void {
   const base = agent as BaseClass;
+  // A release of the base class without them has its own way, and the agent must still start.
+  if (typeof base._asAgentToolChildAdapter !== "function") return;
   const adapt = base._asAgentToolChildAdapter.bind(agent);
   const find = async (runId: string) => {
     const className = agentTypeOf(sql, runId);

@@ -35,6 +35,7 @@ export class Session {
   readonly #settings: SessionSettings;
   #parts: SessionParts | undefined;
   #warned = false;
+  #isReminded = false;
 
   /** On storage of one's own. `Session.create(agent)` stores in the agent's database. */
   constructor(provider: SessionProvider, options?: SessionOptions);
@@ -199,8 +200,14 @@ export class Session {
 
   /** Compacts when the conversation has become too long. Never throws. */
   async compactIfNeeded(): Promise<void> {
-    if (this.#settings.compactFunction && this.#settings.threshold !== undefined)
-      await this.#use().compactor.afterAppend();
+    const { compactFunction, threshold } = this.#settings;
+    if (threshold === undefined) return;
+    if (compactFunction) return this.#use().compactor.afterAppend();
+    if (!this.#isReminded)
+      console.warn(
+        "[Think] compactAfter() does nothing without a function: call session.onCompaction(…) too."
+      );
+    this.#isReminded = true;
   }
 
   /** Whether a compaction function is registered. */

@@ -206,7 +206,8 @@ export class NamedSessions {
   }
 }
 
-function publicId(stored: string): string {
+/** The id that the outside knows a session by. */
+export function publicId(stored: string): string {
   return stored === "" ? PRIMARY_SESSION_ID : stored;
 }
 

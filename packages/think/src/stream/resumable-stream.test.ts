@@ -1,6 +1,7 @@
 import type { UIMessageChunk } from "ai";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { LIMITS } from "../shared/limits";
+import { fakeClock } from "../testing/fake-clock";
 import { ResumableStream } from "./resumable-stream";
 import type { StreamRecord, StreamStore } from "./stream-store";
 
@@ -43,6 +44,28 @@ beforeEach(() => {
 });
 
 describe("§2.4 what is streamed reaches storage", () => {
+  it("within a second, also when the model falls silent, and no timer outlives the stream", async () => {
+    const clock = fakeClock();
+    stream = new ResumableStream({
+      store,
+      now: () => clock.now(),
+      setTimer: (run, ms) => clock.setTimer(run, ms)
+    });
+    stream.start({ streamId: "s", requestId: "r", messageId: "m", continuation: false });
+    expect(send(delta("first"))).toBe(1);
+    expect(send(delta(" and"), delta(" last"))).toBe(1);
+    await clock.advance(LIMITS.streamFlushMs);
+    expect(rows).toHaveLength(2);
+    expect(rows[1]?.body).toContain(" and last");
+    await clock.advance(10 * LIMITS.streamFlushMs);
+    expect(rows).toHaveLength(2);
+    send(delta(" more"), delta(" and more"));
+    const written = rows.length;
+    stream.finish({ status: "completed" });
+    await clock.advance(LIMITS.streamFlushMs);
+    expect(rows).toHaveLength(written);
+  });
+
   it("at the first content, not at the marks that open it", () => {
     expect(send({ type: "start" }, { type: "start-step" }, { type: "text-start", id: "t" })).toBe(0);
     expect(send(delta("a"))).toBe(1);

@@ -8,6 +8,7 @@
  * I4. A stream belongs to a session: while another one is active it is not seen, and how it ended is told again when its own is back.
  */
 import type { UIMessageChunk } from "ai";
+import type { Clock, TimerHandle } from "../shared/clock";
 import { LIMITS } from "../shared/limits";
 import { ChunkPack, mergeChunks } from "./chunk-packing";
 import type { StreamRecord, StreamStore } from "./stream-store";
@@ -59,6 +60,8 @@ interface LiveStream {
   hasContent: boolean;
   seq: number;
   flushedAt: number;
+  /** Writes what is pending when the model falls silent (I2). */
+  timer?: TimerHandle | undefined;
 }
 
 const encoder = new TextEncoder();
@@ -68,6 +71,7 @@ export class ResumableStream {
   readonly #now: () => number;
   #repeatable: ReadonlySet<string> = new Set();
   readonly #initialProgress: () => number;
+  readonly #setTimer: Clock["setTimer"] | undefined;
   readonly #sessionId: () => string;
   /** What is stored, of whatever session. */
   #record: StreamRecord | null | undefined;
@@ -77,11 +81,14 @@ export class ResumableStream {
   constructor(options: {
     readonly store: StreamStore;
     readonly now: () => number;
+    /** Default: what a silent model said last is written with its next word. */
+    readonly setTimer?: Clock["setTimer"];
     readonly initialProgress?: () => number;
     readonly sessionId?: () => string;
   }) {
     this.#store = options.store;
     this.#now = options.now;
+    this.#setTimer = options.setTimer;
     this.#initialProgress = options.initialProgress ?? (() => 0);
     this.#sessionId = options.sessionId ?? (() => "");
   }
@@ -163,11 +170,20 @@ export class ResumableStream {
     live.pack.add(chunk, json.length);
     live.hasContent ||= !isOpening(chunk);
     if (this.#mustFlush(chunk, live)) this.flush();
+    else if (live.hasContent)
+      live.timer ??= this.#setTimer?.(() => this.#flushSilent(live), LIMITS.streamFlushMs);
     return seq;
+  }
+
+  #flushSilent(live: LiveStream): void {
+    live.timer = undefined;
+    if (this.#live === live) this.flush();
   }
 
   flush(): void {
     const live = this.#live;
+    live?.timer?.cancel();
+    if (live) live.timer = undefined;
     if (!live || live.pack.isEmpty || !this.record) return;
     this.#store.writeRow(this.record.id, live.rows, live.pack.pack());
     live.rows += 1;
@@ -180,7 +196,7 @@ export class ResumableStream {
   /** Ends the stream. What is still buffered is dropped: the caller has stored the message, under `messageId` (I3). */
   finish(end: StreamEnd, messageId?: string): void {
     const { record, progress } = this;
-    this.#live = undefined;
+    this.#drop();
     if (!record) return;
     const outcome =
       end.status === "error" ? { error: end.error } : { error: null, aborted: end.aborted ?? false };
@@ -217,7 +233,7 @@ export class ResumableStream {
 
   /** Forgets the stream of the active session, durably. A running turn goes on without it. */
   clear(): void {
-    this.#live = undefined;
+    this.#drop();
     this.forgetSession(this.#sessionId());
   }
 
@@ -226,6 +242,11 @@ export class ResumableStream {
     if (!this.#stored || (this.#stored.sessionId ?? "") !== sessionId) return;
     this.#store.clear();
     this.#record = null;
+  }
+
+  #drop(): void {
+    this.#live?.timer?.cancel();
+    this.#live = undefined;
   }
 
   /** Tools whose calls need not be on record before they run: after a crash the model just makes them again. */

@@ -11,13 +11,13 @@ import type { TurnFollower } from "./follower";
 /** Gets the events of one turn. Every member may be async. Members that are missing are not called. */
 export interface StreamCallback {
   /** The turn was accepted; `requestId` cancels it. */
-  onStart(event: ChatStartEvent): void | Promise<void>;
+  onStart?(event: ChatStartEvent): void | Promise<void>;
   /** One UI message chunk, as JSON text. Deltas that follow each other come as one when the caller is slow to answer. */
-  onEvent(json: string): void | Promise<void>;
+  onEvent?(json: string): void | Promise<void>;
   /** The turn completed and its message is stored. */
-  onDone(): void | Promise<void>;
+  onDone?(): void | Promise<void>;
   /** The turn failed; the text is what clients were told. */
-  onError(error: string): void | Promise<void>;
+  onError?(error: string): void | Promise<void>;
   /** The turn was interrupted; a continuation that this callback will not see owns the outcome. */
   onInterrupted?(): void | Promise<void>;
 }

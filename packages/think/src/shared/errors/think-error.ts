@@ -61,8 +61,15 @@ export class ThinkError extends Error {
     this.retryable = options.retryable ?? false;
   }
 
-  /** True for a ThinkError of this or any other copy of the package. */
+  /** True for a ThinkError of this or any other copy of the package, also for one that came over RPC, which keeps no symbols. */
   static is(value: unknown): value is ThinkError {
-    return typeof value === "object" && value !== null && marker in value;
+    if (typeof value !== "object" || value === null) return false;
+    if (marker in value) return true;
+    return (
+      value instanceof Error &&
+      value.name === "ThinkError" &&
+      "code" in value &&
+      typeof value.code === "string"
+    );
   }
 }
