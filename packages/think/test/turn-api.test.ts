@@ -132,7 +132,7 @@ describe("chat()", () => {
 
   it("§8.1 tolerates a callback with missing members", async () => {
     const { stub } = await newAgent(["one"]);
-    await runInAgent(stub, (agent) => agent.chat("Hi", {} as never));
+    await runInAgent(stub, (agent) => agent.chat("Hi", {}));
     expect(texts(await stub.getMessages())).toEqual(["Hi", "one"]);
   });
 

@@ -202,8 +202,8 @@ export class Session {
   async compactIfNeeded(): Promise<void> {
     const { compactFunction, threshold } = this.#settings;
     if (threshold === undefined) return;
-    if (compactFunction) return this.#use().compactor.afterAppend();
-    if (!this.#isReminded)
+    if (compactFunction) await this.#use().compactor.afterAppend();
+    else if (!this.#isReminded)
       console.warn(
         "[Think] compactAfter() does nothing without a function: call session.onCompaction(…) too."
       );

@@ -230,7 +230,7 @@ export class ToolParent extends Think {
       kind === "child" ? await this.subAgent(ToolChild, name) : this.env.ToolChild.getByName(name);
     const callback = members === "all" ? new Caller(lab) : new Listener(lab);
     try {
-      await agent.chat("Hi", callback as StreamCallback);
+      await agent.chat("Hi", callback);
       lab.result = "resolved";
     } catch (error) {
       lab.result = String(error);
