@@ -8,13 +8,15 @@ export interface WorkersProject {
   readonly name: string;
   /** The folder whose installed `ai` and `agents` the tests run on. */
   readonly root: string;
+  /** Names of test files that are left out. Default: none. */
+  readonly without?: readonly string[];
 }
 
 /**
  * The workerd test project, built once and used for every supported AI SDK major: the sources are the
  * same files, and `dedupe` makes the SDK resolve from `root`.
  */
-export function workersProject({ name, root }: WorkersProject): ViteUserConfig {
+export function workersProject({ name, root, without = [] }: WorkersProject): ViteUserConfig {
   return {
     root,
     plugins: [agents(), cloudflareTest({ wrangler: { configPath: `${test}wrangler.jsonc` } })],
@@ -29,6 +31,7 @@ export function workersProject({ name, root }: WorkersProject): ViteUserConfig {
       name,
       dir: test,
       include: ["**/*.test.ts"],
+      exclude: without.map((file) => `**/${file}.test.ts`),
       setupFiles: [`${test}fixed-seed.ts`, `${test}slow-machine.ts`],
       // Loading agents, ai and MCP costs seconds per isolate; one shared worker pays it once.
       isolate: false,
