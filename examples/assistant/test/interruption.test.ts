@@ -38,6 +38,9 @@ describe("a server that dies in mid-answer", () => {
     await start(port);
     await chapters("4. The dark").waitFor();
     await chat.stopButton.click();
+    // The page holds one answer until the stored list arrives: what went on after the interruption is a message of its own.
+    await chat.answers.nth(1).filter({ hasText: "Stopped" }).waitFor();
+    expect(await chat.page.getByText("Stopped", { exact: true }).count()).toBe(1);
     await chat.status("Connected").waitFor();
     expect(await chat.requests.count()).toBe(1);
     expect(await chat.ask("list files")).toContain("is empty");

@@ -18,5 +18,22 @@ export function useStoppedMessages(messages: readonly UIMessage[], busy: boolean
     const last = messages.at(-1);
     if (last !== undefined) setStopped(new Set(stopped).add(last.id));
   }
-  return { stopped, markStopping: () => setStopping(true) };
+  return { stopped: atEndsOfAnswers(messages, stopped), markStopping: () => setStopping(true) };
+}
+
+/**
+ * An answer that went on after an interruption is stored as several messages, but the tab that watched holds one until the stored list
+ * arrives. The stop belongs to the end of the answer, not to where the interruption had cut it.
+ */
+function atEndsOfAnswers(messages: readonly UIMessage[], stopped: ReadonlySet<string>): ReadonlySet<string> {
+  const ends = new Set<string>();
+  for (const [index, message] of messages.entries()) {
+    if (!stopped.has(message.id)) continue;
+    const next =
+      message.role === "user"
+        ? index + 1
+        : messages.findIndex(({ role }, at) => at > index && role !== "assistant");
+    ends.add(messages.at(next === -1 ? -1 : next - 1)?.id ?? message.id);
+  }
+  return ends;
 }
