@@ -4,6 +4,7 @@
  */
 import type { UIMessageChunk } from "ai";
 import type { ChildRuns, ChildRunsParts } from "./child-runs/child-runs";
+import { isHandedOver } from "./child-runs/parent-run-store";
 import { hasOpenQuestion } from "./client-tools/batch";
 import { createClientTools, type ClientToolsModule } from "./client-tools/create";
 import { type ExecutionRuntime } from "./executions/executions";
@@ -168,7 +169,7 @@ async function startModel(
 
 /** The author's side of the loop with what the modules add to it. */
 function composeLoop(
-  { emit }: Host,
+  { emit, sql }: Host,
   overrides: AgentOverrides,
   { session, stream, conversation }: Stores,
   announce: () => void
@@ -182,6 +183,7 @@ function composeLoop(
     repeatable: (names) => stream.repeat(names),
     stepLimits: () => overrides.overflow.setting()?.proactive,
     compact: () => overrides.overflow.compact("proactive"),
+    isHandedOver: (toolCallId) => isHandedOver(sql, toolCallId),
     saveRepaired: (messages) => {
       for (const message of messages) conversation.put(message);
       announce();

@@ -8,11 +8,9 @@ import { compose, type Modules } from "./compose";
 import type { ExecutionRuntime } from "./executions/executions";
 import { createAgentHost } from "./host/agent-host";
 import { attachmentFiles } from "./host/attachments";
-import { deleteClearedRuns } from "./host/cleared-runs";
-import { sealFailedStarts } from "./host/failed-starts";
-import { keepChildrenSteady } from "./host/steady-children";
 import { markCallable } from "./host/mark-callable";
 import { installChat } from "./host/install-chat";
+import { installParentRuns } from "./host/parent-runs";
 import type { OnStartDegradation } from "./host/start-steps";
 import { installWorkspace } from "./host/workspace-member";
 import { isWithinTurn, outsideTurns } from "./host/turn-scope";
@@ -143,9 +141,7 @@ export class Think<
       }
     });
     installChat(this, this.#modules.handlers);
-    keepChildrenSteady(this, host.sql);
-    sealFailedStarts(this, host);
-    deleteClearedRuns(this, host.sql);
+    installParentRuns(this, host);
   }
 
   /** The model of every turn. Must be overridden. */

@@ -1,6 +1,5 @@
 /** Agent-tool runs with the parent of the Agents SDK: tools.md §7.6, issue 7. */
 import {
-  crash,
   gate,
   hang,
   runInAgent,
@@ -74,26 +73,6 @@ describe("a parent's tool call", () => {
     await turn.done;
     await vi.waitFor(async () => expect(await rows()).toMatchObject([{ status: "aborted" }]), patient);
     await vi.waitFor(() => expect(children.get(id)?.calls[0]?.status).toBe("aborted"), patient);
-  });
-
-  it("is carried on after a crash of parent and child, and ends with the child's answer", async () => {
-    const id = callId();
-    const held = gate();
-    const { connect, rows, stub } = newFamily([[research(id)], "Done.", "Done again."], {
-      [id]: [[text("Half"), held, hang()], "way"]
-    });
-    const client = await connect();
-    client.chat("Why?");
-    await held.reached;
-    await crash(stub());
-    await connect();
-    await vi.waitFor(
-      async () => expect(await rows()).toMatchObject([{ status: "completed", summary: "Half\nway" }]),
-      patient
-    );
-    await runInAgent(stub(), (agent) => agent.finished).then((finished) =>
-      expect(finished).toMatchObject([{ status: "completed" }])
-    );
   });
 });
 

@@ -1,7 +1,20 @@
-/** Agent-tool runs whose child crashes while the parent lives: tools.md §7.5, §7.6 and §9 row 14, issue 7. A crash of both is in agent-tools-parent. */
-import { gate, hang, runInAgent, text, toolCall } from "@cloudflare/think/testing";
+/** Agent-tool runs whose child, or parent, or both are restarted: tools.md §7.5, §7.6 and §9 row 14, issue 7. */
+import {
+  crash,
+  gate,
+  hang,
+  runInAgent,
+  scriptedModel,
+  streamError,
+  text,
+  toolCall,
+  type ChatClient,
+  type Gate,
+  type ScriptStep
+} from "@cloudflare/think/testing";
 import { describe, expect, it, vi } from "vitest";
 import { newFamily, patient, runFrames } from "./agent-tools-support";
+import { openChild, type ChildLab } from "./worker/agent-tools-agents";
 
 /** A call id that no other test uses: it names the child. */
 const callId = () => `call-${crypto.randomUUID()}`;
@@ -63,5 +76,128 @@ describe("a restart of the child alone", () => {
     await turn.done;
     await vi.waitFor(async () => expect(await rows()).toMatchObject([{ status: "aborted" }]), patient);
     await vi.waitFor(() => expect(children.get(id)?.calls[1]?.status).toBe("aborted"), patient);
+  });
+});
+
+const lastText = (client: ChatClient) => JSON.stringify(client.messages.at(-1)?.parts.at(-1) ?? null);
+
+type Family = ReturnType<typeof newFamily>;
+
+const answered = (client: ChatClient) =>
+  vi.waitFor(() => expect(lastText(client)).toContain("Done."), patient);
+
+/** What the parent's finish hook was told in this life. */
+const finishesOf = ({ stub }: Family) => runInAgent(stub(), (agent) => agent.finished);
+
+const endsOf = (client: ChatClient) =>
+  runFrames(client)
+    .filter(({ event, replay }) => ends.has(event.kind) && !replay)
+    .map(({ event }) => event.kind);
+
+describe("a restart of parent and child", () => {
+  /** A parent that has crashed while its child had said something. The child's second life begins at a gate. */
+  const crashed = async (
+    second: (again: Gate) => ScriptStep,
+    { tool = "research", lab = {} }: { readonly tool?: string; readonly lab?: Partial<ChildLab> } = {}
+  ) => {
+    const id = callId();
+    const [held, again] = [gate(), gate()];
+    const script = [[text("Half"), held, hang()], second(again), "way"];
+    const family = newFamily([[toolCall(tool, { query: "sky" }, { id })], "Done."], {
+      [id]: { ...lab, script }
+    });
+    (await family.connect()).chat("Why?");
+    await held.reached;
+    await crash(family.stub());
+    return { id, family, again, client: await family.connect() };
+  };
+
+  it("§7.6: is a delayed completion: the recovered turn goes on with the child's answer, and the run ends once", async () => {
+    const { id, family, again, client } = await crashed((again) => [again, text("way")]);
+    await again.reached;
+    again.open();
+    await answered(client);
+    const prompt = JSON.stringify(family.model.calls[1]?.prompt);
+    expect(prompt).toContain("Half\\nway");
+    expect(prompt).not.toContain("interrupted");
+    expect(family.model.calls).toHaveLength(2);
+    // The crash of a parent takes its children along: it was the second life that answered.
+    expect(family.children.get(id)?.calls).toHaveLength(2);
+    expect(await family.rows()).toMatchObject([
+      { run_id: `agent-tool:${id}`, status: "completed", summary: "Half\nway" }
+    ]);
+    await vi.waitFor(
+      async () => expect(await finishesOf(family)).toMatchObject([{ status: "completed" }]),
+      patient
+    );
+    expect(endsOf(client)).toEqual(["finished"]);
+    const messages = await runInAgent(family.stub(), (agent) => agent.getMessages());
+    expect(messages.flatMap(({ parts }) => parts)).toContainEqual(
+      expect.objectContaining({ toolCallId: id, state: "output-available", output: "Half\nway" })
+    );
+  });
+
+  it("§7.6: gives the structured output that the tool's schema asks for", async () => {
+    const { family, again, client } = await crashed((again) => [again, text("way")], {
+      tool: "measure",
+      lab: { output: () => ({ value: 7 }) }
+    });
+    again.open();
+    await answered(client);
+    expect(JSON.stringify(family.model.calls[1]?.prompt)).toContain('"value":7');
+  });
+
+  it("§7.6: tells the model how the child failed", async () => {
+    const { family, again, client } = await crashed((again) => [again, streamError("provider down")]);
+    again.open();
+    await answered(client);
+    expect(JSON.stringify(family.model.calls[1]?.prompt)).toContain("provider down");
+    expect(await family.rows()).toMatchObject([{ status: "error", error_message: "provider down" }]);
+    expect(endsOf(client)).toEqual(["error"]);
+  });
+
+  it("§7.6: lets a stop reach the child while the recovered turn waits for it", async () => {
+    const { family, again, client } = await crashed((again) => [again, text("never")]);
+    await again.reached;
+    const recovered = await client.resume();
+    expect(recovered).toBeDefined();
+    recovered?.cancel();
+    await vi.waitFor(async () => expect(await family.rows()).toMatchObject([{ status: "aborted" }]), patient);
+    expect(family.model.calls).toHaveLength(1);
+  });
+
+  it("§7.6: of both, again, while the recovered turn waits, is one more delay", async () => {
+    const { id, family, again } = await crashed((again) => [again, hang()]);
+    await again.reached;
+    await crash(family.stub());
+    const client = await family.connect();
+    await answered(client);
+    expect(family.model.calls).toHaveLength(2);
+    expect(JSON.stringify(family.model.calls[1]?.prompt)).not.toContain("interrupted");
+    expect(await family.rows()).toMatchObject([{ run_id: `agent-tool:${id}`, status: "completed" }]);
+    await vi.waitFor(async () => expect(await finishesOf(family)).toHaveLength(1), patient);
+  });
+});
+
+/** A crash takes children along, and an eviction waits for the call; so this is staged: a run that an earlier life began, whose child never stopped. */
+describe("a restart of the parent alone", () => {
+  it("§7.6: shows what was said and what is said, each in its place, and whoever asks for the run again gets its one end", async () => {
+    const runId = `agent-tool:${callId()}`;
+    const held = gate();
+    const family = newFamily([], {});
+    openChild(runId, { model: scriptedModel([[text(["It ", "is "]), held, text("blue.")]]) });
+    await runInAgent(family.stub(), (agent) => agent.forgetRun(runId));
+    await held.reached;
+    const client = await family.connect();
+    await client.waitFor((frame) => JSON.stringify(frame).includes("is "));
+    const asked = runInAgent(family.stub(), (agent) => agent.rejoin(runId));
+    held.open();
+    expect(await asked).toMatchObject({ runId, status: "completed", summary: "It is \nblue." });
+    expect(endsOf(client)).toEqual(["finished"]);
+    // The base class may show a chunk again under its place, which clients drop; a place never names another one.
+    const places = new Map(runFrames(client).map(({ sequence, event }) => [sequence, event.body]));
+    for (const { sequence, event } of runFrames(client)) expect(event.body).toBe(places.get(sequence));
+    expect([...places.keys()]).toEqual([...places.keys()].map((_, index) => index));
+    await vi.waitFor(async () => expect(await finishesOf(family)).toHaveLength(1), patient);
   });
 });

@@ -43,3 +43,16 @@ export function agentTypeOf(sql: Sql, runId: string): string | undefined {
   return sql.exec<ClearableRun>("SELECT agent_type FROM cf_agent_tool_runs WHERE run_id = ?", runId)[0]
     ?.agent_type;
 }
+
+/** Whether a run has not ended yet; one that was never begun is not open. */
+export function isParentRunOpen(sql: Sql, runId: string): boolean {
+  return (
+    sql.exec("SELECT 1 FROM cf_agent_tool_runs WHERE run_id = ? AND status IN ('starting', 'running')", runId)
+      .length > 0
+  );
+}
+
+/** Whether a tool call was handed to a child. The parents of the Agents SDK name its run after the call. */
+export function isHandedOver(sql: Sql, toolCallId: string): boolean {
+  return agentTypeOf(sql, `agent-tool:${toolCallId}`) !== undefined;
+}

@@ -8,11 +8,9 @@ import type { Clock, Ids } from "../shared/clock";
 import { errorText } from "../shared/errors/error-text";
 import { parseStored } from "../shared/json";
 import type { Sql } from "../storage/sql";
+import { wrapRunAgentTool } from "./run-agent-tool";
 
 export type DelegatingAgent = Pick<Agent, "runAgentTool" | "onAgentToolFinish" | "broadcast">;
-
-/** The base class declares one method per kind of run; all have these in common. */
-type Run = (cls: { readonly name: string }, options: { readonly runId?: string }) => Promise<unknown>;
 
 /** As many characters as the base class gives a run without an id. */
 const RUN_ID_CHARS = 12;
@@ -21,8 +19,7 @@ export function sealFailedStarts(
   agent: DelegatingAgent,
   { sql, clock, ids }: { readonly sql: Sql; readonly clock: Clock; readonly ids: Ids }
 ): void {
-  const run = agent.runAgentTool.bind(agent) as unknown as Run;
-  const guarded: Run = async (cls, options) => {
+  wrapRunAgentTool(agent, (run) => async (cls, options) => {
     const runId = options.runId ?? ids.next().replaceAll("-", "").slice(0, RUN_ID_CHARS);
     try {
       return await run(cls, { ...options, runId });
@@ -37,8 +34,7 @@ export function sealFailedStarts(
       await agent.onAgentToolFinish({ ...infoOf(row, result), completedAt: now }, result);
       return result;
     }
-  };
-  agent.runAgentTool = guarded as unknown as DelegatingAgent["runAgentTool"];
+  });
 }
 
 /** The second frame of the run: nothing came after the first. */

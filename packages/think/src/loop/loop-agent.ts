@@ -49,7 +49,9 @@ export interface LoopAgent extends LoopAuthor {
   stepLimits(): StepLimits | undefined;
   /** Shortens the stored history. Null: there was nothing to do. */
   compact(): Promise<{ readonly shortened: boolean } | null>;
-  /** Stores messages that were repaired and tells the clients. Called only when there are some. */
+  /** Whether a call without an outcome was handed to another agent, whose answer the same call under the same id gives. */
+  isHandedOver(toolCallId: string): boolean;
+  /** Stores messages whose calls have an outcome now and tells the clients. Called only when there are some. */
   saveRepaired(messages: readonly UIMessage[]): void;
 }
 

@@ -11,6 +11,7 @@ import { createHooks, type Hooks } from "./hooks";
 import type { LoopAgent, LoopInput } from "./loop-agent";
 import { LOOP_LIMITS } from "../shared/limits";
 import { repairTranscript } from "./repair-transcript";
+import { resumeCalls } from "./resume-calls";
 import { streamModel, toModelMessages, type ModelStream } from "./sdk";
 import { createStepGuard, type StepGuard } from "./step-guard";
 import { FINAL_ANSWER_TOOL } from "./tool-gate";
@@ -31,6 +32,7 @@ export async function runLoop(agent: LoopAgent, input: LoopInput): Promise<Model
   const tools = mergeTools(sources);
   const basePrompt = await agent.systemPrompt();
   const system = withCapabilityBlock(basePrompt, Object.keys(tools));
+  await resumeCalls(agent, input, tools);
   const messages = await promptMessages(agent, input.messages(), tools);
   const model = checkModel(agent.model(), "getModel()");
   const hooks = createHooks(agent.hooks(), agent.observers());

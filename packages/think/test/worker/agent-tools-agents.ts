@@ -287,6 +287,25 @@ export class ToolParent extends Think {
     return copy(await (await this.subAgent(ToolChild, name)).startAgentToolRun(input, { runId }));
   }
 
+  /** Leaves what a life of this object would leave that had just begun a run: an open row, and a child that works. */
+  async forgetRun(runId: string): Promise<void> {
+    await (await this.subAgent(ToolChild, runId)).startAgentToolRun("Go", { runId });
+    this.ctx.storage.sql.exec(
+      "INSERT INTO cf_agent_tool_runs (run_id, agent_type, status, display_order, started_at) VALUES (?, 'ToolChild', 'running', 0, ?)",
+      runId,
+      Date.now()
+    );
+  }
+
+  /** What a start does with open runs, and a call that asks for one of them meanwhile. */
+  async rejoin(runId: string): Promise<{ readonly status: string }> {
+    const base = this as unknown as {
+      _scheduleAgentToolRunRecovery(options: { readonly runIds: string[] }): Promise<void>;
+    };
+    void base._scheduleAgentToolRunRecovery({ runIds: [runId] });
+    return copy(await this.runAgentTool(ToolChild, { input: "Go", runId }));
+  }
+
   async inspectChild(runId: string, name = runId): Promise<AgentToolRunInspection | null> {
     return copy(await (await this.subAgent(ToolChild, name)).inspectAgentToolRun(runId));
   }

@@ -27,5 +27,8 @@ export const CHILD_RUN_LIMITS = {
   recentChars: 64 * 1024,
 
   /** Tails of one run that may break in a row without a chunk between them before its parent gives up: a child that crashes at every start must not be woken for ever. */
-  brokenTails: 5
+  brokenTails: 5,
+
+  /** Pause between two looks at a run that somebody else follows, in ms: one row read each, and the answer is not needed sooner. */
+  followerPollMs: 250
 } as const;
