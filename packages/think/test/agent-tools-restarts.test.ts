@@ -1,6 +1,7 @@
 /** Agent-tool runs whose child, or parent, or both are restarted: tools.md §7.5, §7.6 and §9 row 14, issue 7. */
 import {
   crash,
+  evict,
   gate,
   hang,
   runInAgent,
@@ -176,6 +177,26 @@ describe("a restart of parent and child", () => {
     expect(JSON.stringify(family.model.calls[1]?.prompt)).not.toContain("interrupted");
     expect(await family.rows()).toMatchObject([{ run_id: `agent-tool:${id}`, status: "completed" }]);
     await vi.waitFor(async () => expect(await finishesOf(family)).toHaveLength(1), patient);
+  });
+});
+
+describe("an eviction of the parent", () => {
+  it("§7.6: waits for the run that the parent follows, and interrupts nobody", async () => {
+    const id = callId();
+    const held = gate();
+    const { connect, stub, rows, model, children } = newFamily([[research(id)], "Done."], {
+      [id]: [[text("Half"), held, text(" more")]]
+    });
+    const turn = (await connect()).chat("Why?");
+    await held.reached;
+    const order: string[] = [];
+    const evicted = evict(stub()).then(() => order.push("evicted"));
+    held.open();
+    expect((await turn.done.finally(() => order.push("done"))).text).toBe("Done.");
+    await evicted;
+    expect(order).toEqual(["done", "evicted"]);
+    expect([model.calls.length, children.get(id)?.calls.length]).toEqual([2, 1]);
+    expect(await rows()).toMatchObject([{ status: "completed" }]);
   });
 });
 
