@@ -30,6 +30,16 @@ describe("a hostile model", () => {
     expect(prompt(model.calls, 1)).toMatch(/error-text|error-json/);
   });
 
+  it.each(["reed", "constructor", "__proto__"])(
+    "calls the unknown tool %s: it is stored as a dynamic one",
+    async (name) => {
+      const { client, history } = await newLoop([toolCall(name, {}), "Sorry."]);
+      await client.chat("Go").done;
+      const parts = (await history()).at(-1)?.parts ?? [];
+      expect(parts).toContainEqual(expect.objectContaining({ type: "dynamic-tool", toolName: name }));
+    }
+  );
+
   it("sends prototype keys: no object of the host changes, and the tool gets only what its schema names", async () => {
     const got: unknown[] = [];
     const echo = tool({

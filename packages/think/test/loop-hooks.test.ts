@@ -473,4 +473,20 @@ describe("hooks and the end of a turn", () => {
     expect((await client.chat("1").done).text).toBe("<one>");
     expect((await client.chat("2").done).text).toBe("<two>");
   });
+
+  it("§15 _transformInferenceResult may read the stream more than once", async () => {
+    const seen: string[] = [];
+    const { client, model } = await newLoop(["one"], {
+      transform: (result) => ({
+        async *toUIMessageStream() {
+          for await (const chunk of result.toUIMessageStream() as AsyncIterable<UIMessageChunk>)
+            seen.push(chunk.type);
+          yield* result.toUIMessageStream() as AsyncIterable<UIMessageChunk>;
+        }
+      })
+    });
+    expect((await client.chat("1").done).text).toBe("one");
+    expect(seen).toContain("text-delta");
+    expect(model.calls).toHaveLength(1);
+  });
 });

@@ -12,13 +12,13 @@ import {
   type UIMessage,
   type UIMessageChunk
 } from "ai";
-import { errorText } from "../shared/errors/error-text";
 import { convertIncrementally } from "./convert-messages";
 import type { StreamableResult } from "./hook-types";
 import type { Hooks } from "./hooks";
 import { createRun } from "./sdk-events";
 import type { StepGuard } from "./step-guard";
 import type { CallSettings, TurnConfig } from "./turn-config";
+import { streamOnce, uiChunks, type ModelRun } from "./ui-chunks";
 
 export interface ModelCall {
   readonly model: LanguageModel;
@@ -55,18 +55,21 @@ export function streamModel(call: ModelCall): ModelStream {
   const fail = (error: unknown) => {
     failure = error;
   };
-  const result = streamText({
-    ...settingsOf(call),
-    onError: ({ error }: { readonly error: unknown }) => fail(error)
-  });
+  const settings: CallSettings = { ...settingsOf(call), onError: ({ error }) => fail(error) };
+  let run: ModelRun | undefined;
+  const repeatable = () => (run ??= streamText(settings));
+  // The SDK gives the tools to its conversion as the run has them: behind the gate, without a prototype.
+  const chunkSettings = { tools: settings.tools, sendReasoning: call.sendReasoning };
   const base: StreamableResult = {
-    toUIMessageStream: () =>
-      result.toUIMessageStream({ sendReasoning: call.sendReasoning, onError: errorText }),
+    toUIMessageStream: () => uiChunks(repeatable(), chunkSettings),
     get output() {
-      return config.output === undefined ? undefined : result.output;
+      return config.output === undefined ? undefined : repeatable().output;
     }
   };
   const streamable = call.transformResult(base);
+  // Who wraps the result may read it more than once, and an output is a second reader. Any other run has one.
+  if (streamable === base && config.output === undefined) run ??= streamOnce(settings);
+  else repeatable();
   const chunks = toStream(streamable.toUIMessageStream());
   return {
     chunks: config.timeout === undefined ? chunks : chunks.pipeThrough(timeoutsAsErrors(call.signal, fail)),
