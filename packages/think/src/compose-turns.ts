@@ -4,15 +4,17 @@
  */
 import type { UIMessageChunk } from "ai";
 import type { ChildRuns, ChildRunsParts } from "./child-runs/child-runs";
-import { isHandedOver } from "./child-runs/parent-run-store";
+import { isHandedOver as wasHandedOver } from "./child-runs/parent-run-store";
 import { hasOpenQuestion } from "./client-tools/batch";
 import { createClientTools, type ClientToolsModule } from "./client-tools/create";
 import { type ExecutionRuntime } from "./executions/executions";
 import type { Host } from "./host/host";
 import { withinTurn } from "./host/turn-scope";
 import type { LoopAgent, LoopAuthor } from "./loop/loop-agent";
+import { repairCalls } from "./loop/repair";
 import { runLoop } from "./loop/run-loop";
 import type { ModelStream } from "./loop/sdk";
+import { serverTools } from "./loop/tool-sources";
 import { encodeFrame } from "./protocol/encode";
 import { FRAME } from "./protocol/frames";
 import { composeChildRuns, ownersOf } from "./compose-child-runs";
@@ -108,13 +110,12 @@ export function composeTurns(
   const announce = () =>
     broadcast(encodeFrame({ type: FRAME.chatMessages, messages: conversation.messages }), []);
   const settleOrphan = () => void (settleStream(stream, conversation) && announce());
+  const isRecovering = () => recovery.isPending;
   const responses = new ResponseHooks(overrides.onChatResponse);
 
   const desk = new ResumeDesk(stream, {
-    send,
+    ...{ send, settleOrphan, isRecovering },
     message: (id) => conversation.get(id),
-    isRecovering: () => recovery.isPending,
-    settleOrphan,
     claim: (connectionId, activeRequestId) => clientTools.continuations.claim(connectionId, activeRequestId)
   });
 
@@ -143,15 +144,18 @@ export function composeTurns(
     idle: (handedOver) => clientTools.stageFree(handedOver)
   });
   const clientTools: ClientToolsModule = createClientTools({
-    ...{ clock, ids, turns, stream, desk, conversation, context, broadcast },
-    settleOrphan
+    ...{ clock, ids, turns, stream, desk, conversation, context, broadcast, settleOrphan, isRecovering },
+    isHandedOver: loop.isHandedOver,
+    serverTools: () => serverTools(loop),
+    repair: (toolCallIds) => repairCalls(loop, conversation.messages, toolCallIds)
   });
   const api = new ChatApi({ turns, conversation, context, ids, broadcast, settleOrphan });
   const childRuns: ChildRuns = composeChildRuns(host, {
     ...{ stream, conversation, settleOrphan, turns, api, author: overrides.childRuns },
     recovery: () => recovery
   });
-  const parts = { turns, clientTools, announce, childRuns, enterSession };
+  const { isHandedOver } = loop;
+  const parts = { turns, clientTools, announce, childRuns, enterSession, isHandedOver };
   const recovery: Recovery = composeRecovery(host, overrides, stores, parts);
   return { turns, desk, clientTools, settleOrphan, recovery, api, childRuns };
 }
@@ -183,32 +187,26 @@ function composeLoop(
     repeatable: (names) => stream.repeat(names),
     stepLimits: () => overrides.overflow.setting()?.proactive,
     compact: () => overrides.overflow.compact("proactive"),
-    isHandedOver: (toolCallId) => isHandedOver(sql, toolCallId),
-    saveRepaired: (messages) => {
+    isHandedOver: (toolCallId) => wasHandedOver(sql, toolCallId),
+    saveSettled: (messages) => {
       for (const message of messages) conversation.put(message);
       announce();
     }
   };
 }
 
+type RecoveryNeeds = Pick<TurnModules, "turns" | "clientTools" | "childRuns"> &
+  Pick<RecoveryParts, "announce" | "enterSession" | "isHandedOver">;
+
 function composeRecovery(
   host: Host,
   { recovery: { setting, hook } }: AgentOverrides,
   { conversation, stream, context, scope }: Stores,
-  {
-    turns,
-    clientTools,
-    childRuns,
-    announce,
-    enterSession
-  }: Pick<TurnModules, "turns" | "clientTools" | "childRuns"> & {
-    readonly announce: () => void;
-    readonly enterSession: (sessionId: string) => Promise<boolean>;
-  }
+  { turns, clientTools, childRuns, ...parts }: RecoveryNeeds
 ): Recovery {
   const { clock, ids, emit, broadcast, send, schedules } = host;
   return new Recovery({
-    ...{ clock, ids, emit, stream, conversation, context, announce, schedules, setting, hook },
+    ...{ clock, ids, emit, stream, conversation, context, schedules, setting, hook, ...parts },
     store: new IncidentStore(host.kv),
     ...ownersOf(() => childRuns),
     run: (request) => childRuns.follow(request, (owned) => turns.run(owned)),
@@ -217,8 +215,7 @@ function composeRecovery(
     isTransient: (error) => host.isTransient(error),
     broadcast: (frame) => broadcast(frame, []),
     send: (connectionId, frame) => void send(connectionId, frame),
-    sessionId: () => scope.id,
-    enterSession
+    sessionId: () => scope.id
   });
 }
 

@@ -8,21 +8,23 @@ import {
   scriptedModel,
   streamError,
   text,
-  toolCall,
-  type ChatClient,
-  type Gate,
-  type ScriptStep
+  toolCall
 } from "@cloudflare/think/testing";
 import { describe, expect, it, vi } from "vitest";
-import { newFamily, patient, runFrames } from "./agent-tools-support";
-import { openChild, type ChildLab } from "./worker/agent-tools-agents";
-
-/** A call id that no other test uses: it names the child. */
-const callId = () => `call-${crypto.randomUUID()}`;
+import {
+  answered,
+  callId,
+  crashedFamily,
+  endsOf,
+  finishesOf,
+  newFamily,
+  patient,
+  promptOf,
+  runFrames
+} from "./agent-tools-support";
+import { openChild } from "./worker/agent-tools-agents";
 
 const research = (id: string) => toolCall("research", { query: "sky" }, { id });
-
-const ends = new Set(["finished", "error", "aborted", "interrupted"]);
 
 describe("a restart of the child alone", () => {
   it("§9 row 14: is a delayed completion for the parent that waits: row, tool result, hook and frames", async () => {
@@ -41,9 +43,7 @@ describe("a restart of the child alone", () => {
     expect(await runInAgent(stub(), (agent) => agent.finished)).toMatchObject([{ status: "completed" }]);
     const frames = runFrames(client);
     expect(frames.map(({ sequence }) => sequence)).toEqual(frames.map((_, index) => index));
-    expect(frames.filter(({ event }) => ends.has(event.kind)).map(({ event }) => event.kind)).toEqual([
-      "finished"
-    ]);
+    expect(endsOf(client)).toEqual(["finished"]);
   });
 
   it("§7.5: with recovery off is an error that says so, not a wait without end", async () => {
@@ -80,45 +80,13 @@ describe("a restart of the child alone", () => {
   });
 });
 
-const lastText = (client: ChatClient) => JSON.stringify(client.messages.at(-1)?.parts.at(-1) ?? null);
-
-type Family = ReturnType<typeof newFamily>;
-
-const answered = (client: ChatClient) =>
-  vi.waitFor(() => expect(lastText(client)).toContain("Done."), patient);
-
-/** What the parent's finish hook was told in this life. */
-const finishesOf = ({ stub }: Family) => runInAgent(stub(), (agent) => agent.finished);
-
-const endsOf = (client: ChatClient) =>
-  runFrames(client)
-    .filter(({ event, replay }) => ends.has(event.kind) && !replay)
-    .map(({ event }) => event.kind);
-
 describe("a restart of parent and child", () => {
-  /** A parent that has crashed while its child had said something. The child's second life begins at a gate. */
-  const crashed = async (
-    second: (again: Gate) => ScriptStep,
-    { tool = "research", lab = {} }: { readonly tool?: string; readonly lab?: Partial<ChildLab> } = {}
-  ) => {
-    const id = callId();
-    const [held, again] = [gate(), gate()];
-    const script = [[text("Half"), held, hang()], second(again), "way"];
-    const family = newFamily([[toolCall(tool, { query: "sky" }, { id })], "Done."], {
-      [id]: { ...lab, script }
-    });
-    (await family.connect()).chat("Why?");
-    await held.reached;
-    await crash(family.stub());
-    return { id, family, again, client: await family.connect() };
-  };
-
   it("§7.6: is a delayed completion: the recovered turn goes on with the child's answer, and the run ends once", async () => {
-    const { id, family, again, client } = await crashed((again) => [again, text("way")]);
+    const { id, family, again, client } = await crashedFamily((again) => [again, text("way")]);
     await again.reached;
     again.open();
     await answered(client);
-    const prompt = JSON.stringify(family.model.calls[1]?.prompt);
+    const prompt = promptOf(family);
     expect(prompt).toContain("Half\\nway");
     expect(prompt).not.toContain("interrupted");
     expect(family.model.calls).toHaveLength(2);
@@ -139,26 +107,26 @@ describe("a restart of parent and child", () => {
   });
 
   it("§7.6: gives the structured output that the tool's schema asks for", async () => {
-    const { family, again, client } = await crashed((again) => [again, text("way")], {
-      tool: "measure",
-      lab: { output: () => ({ value: 7 }) }
+    const { family, again, client } = await crashedFamily((again) => [again, text("way")], {
+      calls: (id) => [toolCall("measure", { query: "sky" }, { id })],
+      child: { output: () => ({ value: 7 }) }
     });
     again.open();
     await answered(client);
-    expect(JSON.stringify(family.model.calls[1]?.prompt)).toContain('"value":7');
+    expect(promptOf(family)).toContain('"value":7');
   });
 
   it("§7.6: tells the model how the child failed", async () => {
-    const { family, again, client } = await crashed((again) => [again, streamError("provider down")]);
+    const { family, again, client } = await crashedFamily((again) => [again, streamError("provider down")]);
     again.open();
     await answered(client);
-    expect(JSON.stringify(family.model.calls[1]?.prompt)).toContain("provider down");
+    expect(promptOf(family)).toContain("provider down");
     expect(await family.rows()).toMatchObject([{ status: "error", error_message: "provider down" }]);
     expect(endsOf(client)).toEqual(["error"]);
   });
 
   it("§7.6: lets a stop reach the child while the recovered turn waits for it", async () => {
-    const { family, again, client } = await crashed((again) => [again, text("never")]);
+    const { family, again, client } = await crashedFamily((again) => [again, text("never")]);
     await again.reached;
     const recovered = await client.resume();
     expect(recovered).toBeDefined();
@@ -168,13 +136,13 @@ describe("a restart of parent and child", () => {
   });
 
   it("§7.6: of both, again, while the recovered turn waits, is one more delay", async () => {
-    const { id, family, again } = await crashed((again) => [again, hang()]);
+    const { id, family, again } = await crashedFamily((again) => [again, hang()]);
     await again.reached;
     await crash(family.stub());
     const client = await family.connect();
     await answered(client);
     expect(family.model.calls).toHaveLength(2);
-    expect(JSON.stringify(family.model.calls[1]?.prompt)).not.toContain("interrupted");
+    expect(promptOf(family)).not.toContain("interrupted");
     expect(await family.rows()).toMatchObject([{ run_id: `agent-tool:${id}`, status: "completed" }]);
     await vi.waitFor(async () => expect(await finishesOf(family)).toHaveLength(1), patient);
   });

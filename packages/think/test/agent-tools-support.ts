@@ -2,13 +2,20 @@
 import { env, exports } from "cloudflare:workers";
 import {
   connectChat,
+  crash,
+  gate,
+  hang,
   runInAgent,
   scriptedModel,
+  text,
+  toolCall,
   type ChatClient,
-  type Script
+  type Gate,
+  type Script,
+  type ScriptStep
 } from "@cloudflare/think/testing";
 import { expect, vi } from "vitest";
-import { openChild, openParent, type ChildLab } from "./worker/agent-tools-agents";
+import { openChild, openParent, type ChildLab, type ParentLab } from "./worker/agent-tools-agents";
 import { silencesIn } from "./worker/stall-limit";
 
 let counter = 0;
@@ -88,11 +95,12 @@ export function runFrames(client: ChatClient, runId?: string): RunFrame[] {
 /** A parent whose model runs a script, with children that run theirs. The key is the tool call's id. */
 export function newFamily(
   script: Script,
-  scripts: Readonly<Record<string, Script | (Partial<ChildLab> & { readonly script: Script })>>
+  scripts: Readonly<Record<string, Script | (Partial<ChildLab> & { readonly script: Script })>>,
+  parent: Omit<ParentLab, "model"> = {}
 ) {
   const name = `parent-${(counter += 1)}-${crypto.randomUUID()}`;
   const model = scriptedModel(script);
-  openParent(name, model);
+  openParent(name, model, parent);
   const models = Object.entries(scripts).map(([callId, child]) => {
     const { script: own, ...lab } = "script" in child ? child : { script: child };
     const childModel = scriptedModel(own);
@@ -113,4 +121,54 @@ export function newFamily(
           .toArray()
       )
   };
+}
+
+/** A call id that no other test uses: it names the child. */
+export const callId = (): string => `call-${crypto.randomUUID()}`;
+
+export type Family = ReturnType<typeof newFamily>;
+
+const ENDS: ReadonlySet<string> = new Set(["finished", "error", "aborted", "interrupted"]);
+
+/** How runs ended, as this client was told live. */
+export const endsOf = (client: ChatClient): string[] =>
+  runFrames(client)
+    .filter(({ event, replay }) => ENDS.has(event.kind) && !replay)
+    .map(({ event }) => event.kind);
+
+/** What the parent's finish hook was told in this life. */
+export const finishesOf = ({ stub }: Family) => runInAgent(stub(), (agent) => agent.finished);
+
+/** Waits until the parent's model has had its last word. */
+export const answered = (client: ChatClient) =>
+  vi.waitFor(
+    () => expect(JSON.stringify(client.messages.at(-1)?.parts.at(-1) ?? null)).toContain("Done."),
+    patient
+  );
+
+/** What the parent's model was shown when it was asked again. */
+export const promptOf = ({ model }: Family): string => JSON.stringify(model.calls[1]?.prompt);
+
+export interface CrashedFamily {
+  /** What the parent's model calls. Default: one call of `research`. */
+  readonly calls?: (id: string) => ScriptStep;
+  readonly child?: Partial<ChildLab>;
+  readonly parent?: Omit<ParentLab, "model">;
+  readonly clientTools?: readonly { readonly name: string }[];
+}
+
+/** A parent that has crashed while its child had said "Half". The child's second life is `second`, which begins at a gate if it likes. */
+export async function crashedFamily(
+  second: (again: Gate) => ScriptStep,
+  { calls, child = {}, parent = {}, clientTools = [] }: CrashedFamily = {}
+) {
+  const id = callId();
+  const [held, again] = [gate(), gate()];
+  const script = [[text("Half"), held, hang()], second(again), "way"];
+  const first = calls?.(id) ?? [toolCall("research", { query: "sky" }, { id })];
+  const family = newFamily([first, "Done."], { [id]: { ...child, script } }, parent);
+  (await family.connect()).chat("Why?", { clientTools });
+  await held.reached;
+  await crash(family.stub());
+  return { id, family, again, client: await family.connect() };
 }

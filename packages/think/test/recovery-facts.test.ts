@@ -396,6 +396,37 @@ describe("§3.9 who is being asked", () => {
     await lab.event("exhausted");
   });
 
+  it.each(["crashed", "was stopped"])(
+    "an answer beside the call of a server tool that %s lets the model go on: that call is settled as interrupted, not run again",
+    async (how) => {
+      const calls = [
+        toolCall("erase", {}, { id: "erase-1" }),
+        toolCall("add", { a: 1, b: 2 }, { id: "add-1" })
+      ];
+      const lab = newLab([calls, "It is gone."], { work: endless });
+      const first = await lab.connect();
+      const turn = first.chat("Erase it and add");
+      await vi.waitFor(() => expect(lab.lab.added).toEqual([1]));
+      await first.waitFor((frame) => JSON.stringify(frame).includes("tool-approval-request"));
+      if (how === "crashed") {
+        await crash(lab.stub());
+        await lab.stub().getMessages();
+        await lab.event("skipped");
+      } else {
+        turn.cancel();
+        await turn.done;
+      }
+      (await lab.connect()).toolApproval("erase-1", true);
+      await vi.waitFor(async () =>
+        expect((await lab.texts()).at(-1)).toEqual(["assistant", expect.stringContaining("It is gone.")])
+      );
+      const prompt = JSON.stringify(lab.model.calls[1]?.prompt);
+      expect(prompt).toContain("interrupted before a result was recorded");
+      expect(prompt).toContain("erased");
+      expect(lab.lab.added).toEqual([1]);
+    }
+  );
+
   it("an approval that is awaited parks the turn like a client tool does", async () => {
     const asked = gate();
     const lab = newLab([[toolCall("erase", {}), asked, hang()], "It is gone."]);

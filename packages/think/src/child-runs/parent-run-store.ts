@@ -38,21 +38,19 @@ export function listParentRuns(sql: Sql): ClearableRun[] {
   );
 }
 
-/** The class of a run's child; undefined for a run that is not there. */
-export function agentTypeOf(sql: Sql, runId: string): string | undefined {
-  return sql.exec<ClearableRun>("SELECT agent_type FROM cf_agent_tool_runs WHERE run_id = ?", runId)[0]
-    ?.agent_type;
+/** A run as it stands; undefined for one that is not there. */
+export function findParentRun(
+  sql: Sql,
+  runId: string
+): { readonly agent_type: string; readonly status: string } | undefined {
+  return sql.exec<ClearableRun>(
+    "SELECT agent_type, status FROM cf_agent_tool_runs WHERE run_id = ?",
+    runId
+  )[0];
 }
 
-/** Whether a run has not ended yet; one that was never begun is not open. */
-export function isParentRunOpen(sql: Sql, runId: string): boolean {
-  return (
-    sql.exec("SELECT 1 FROM cf_agent_tool_runs WHERE run_id = ? AND status IN ('starting', 'running')", runId)
-      .length > 0
-  );
-}
-
-/** Whether a tool call was handed to a child. The parents of the Agents SDK name its run after the call. */
+/** Whether a tool call was handed to a child that was not stopped. The parents of the Agents SDK name its run after the call. */
 export function isHandedOver(sql: Sql, toolCallId: string): boolean {
-  return agentTypeOf(sql, `agent-tool:${toolCallId}`) !== undefined;
+  const run = findParentRun(sql, `agent-tool:${toolCallId}`);
+  return run !== undefined && run.status !== "aborted";
 }

@@ -1,5 +1,6 @@
 import type { UIMessage, UIMessageChunk } from "ai";
 import { expect, it } from "vitest";
+import { toolNameOf } from "../session/parts";
 import { MessageAccumulator } from "../stream/accumulator";
 import { ToolUpdates } from "./apply";
 
@@ -26,7 +27,7 @@ function world(options: {
   const recorded: UIMessageChunk[] = [];
   const updates = new ToolUpdates({
     live: () => options.live,
-    isServers: (name) => options.serverTools?.includes(name) ?? false,
+    isServers: (part) => options.serverTools?.includes(toolNameOf(part)) ?? false,
     record: (chunk) => void recorded.push(chunk),
     settleOrphan: () => void (options.orphan && inMemory.push(options.orphan)),
     messages: {

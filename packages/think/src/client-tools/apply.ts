@@ -3,19 +3,19 @@
  *
  * I1. Everything is synchronous: an update is applied, stored and told before the next frame is looked at, so updates apply in the
  *     order of arrival and a failing one cannot hold up the next.
- * I2. A call that the running turn executes on the server is answered by the server alone: what a client says of it is not taken.
+ * I2. A call that the running turn executes on the server, or that another agent works on, is answered by the server alone: what a client says of it is not taken.
  * I3. Nothing changed: nothing is written and nobody is told. Otherwise everyone is told once, the sender included.
  */
 import type { UIMessage, UIMessageChunk } from "ai";
-import { toolNameOf, type ToolPart } from "../session/parts";
+import type { ToolPart } from "../session/parts";
 import type { MessageAccumulator } from "../stream/accumulator";
 import { updateMessage, updateToolPart, type ToolUpdate } from "./tool-updates";
 
 export interface ToolUpdatesHost {
   /** The message that is being streamed. */
   readonly live: () => MessageAccumulator | undefined;
-  /** Whether the turn that is being streamed runs a tool on the server. */
-  readonly isServers: (toolName: string) => boolean;
+  /** Whether the server answers a call: the turn that is being streamed executes it, or another agent works on it. */
+  readonly isServers: (part: ToolPart) => boolean;
   /** Writes a chunk to the running stream without sending it. */
   readonly record: (chunk: UIMessageChunk) => void;
   readonly messages: StoredMessages;
@@ -86,7 +86,7 @@ export class ToolUpdates {
   }
 
   #isTaken(part: ToolPart, update: ToolUpdate): boolean {
-    return ANSWERS.has(update.kind) && EXECUTING.has(part.state) && this.#host.isServers(toolNameOf(part));
+    return ANSWERS.has(update.kind) && EXECUTING.has(part.state) && this.#host.isServers(part);
   }
 
   /** Providers reuse call ids across turns, so the first message that the update changes counts, not the first with the id. */

@@ -34,6 +34,14 @@ describe("the barrier (§7.5)", () => {
     }
   );
 
+  it("does not wait for calls that another agent works on: the model's turn does that", () => {
+    const elsewhere = tool("input-available");
+    const isElsewhere = (id: string) => id === elsewhere.toolCallId;
+    expect(batchOf([assistant(STEP, tool("output-available"), elsewhere)], isElsewhere)).toBe("ready");
+    expect(batchOf([assistant(STEP, tool("input-available"), elsewhere)], isElsewhere)).toBe("waiting");
+    expect(batchOf([assistant(STEP, elsewhere)], isElsewhere)).toBe("nothing");
+  });
+
   it("looks at the latest answer only", () => {
     expect(
       batchOf([assistant(tool("input-available")), user, assistant(STEP, tool("output-available"))])

@@ -9,6 +9,7 @@ import { errorText } from "../shared/errors/error-text";
 import type { RequestContext } from "../turn/request-context";
 import type { ToolUpdates } from "./apply";
 import type { Continuations } from "./continuations";
+import type { LostCalls } from "./lost-calls";
 import type { Stability } from "./stability";
 import type { ToolUpdate } from "./tool-updates";
 
@@ -17,6 +18,7 @@ export interface ClientToolsOptions {
   readonly continuations: Continuations;
   readonly context: RequestContext;
   readonly stability: Stability;
+  readonly lostCalls: LostCalls;
   /** Whether a person or a client still has to answer. */
   readonly hasOpenQuestion: () => boolean;
 }
@@ -54,10 +56,11 @@ export class ClientTools {
   }
 
   #answer(connectionId: string, frame: ToolResultFrame | ToolApprovalFrame, update: ToolUpdate): void {
-    const { updates, continuations, stability } = this.#options;
+    const { updates, continuations, stability, lostCalls } = this.#options;
     this.#safely(() => updates.apply(frame.toolCallId, update));
     continuations.answered(connectionId, frame.autoContinue === true);
     stability.changed();
+    lostCalls.answered();
   }
 
   /** An answer that cannot be stored leaves its call open; the next frame must not suffer for it. */

@@ -5,6 +5,7 @@ import { encodeFrame } from "../protocol/encode";
 import { FRAME } from "../protocol/frames";
 import type { Conversation } from "../session/conversation";
 import type { Clock, Ids } from "../shared/clock";
+import { toolNameOf } from "../session/parts";
 import type { ResumableStream } from "../stream/resumable-stream";
 import type { ResumeDesk } from "../stream/resume-desk";
 import type { RequestContext } from "../turn/request-context";
@@ -13,6 +14,7 @@ import { ToolUpdates } from "./apply";
 import { batchOf, hasOpenQuestion, type BatchState } from "./batch";
 import { ClientTools } from "./client-tools";
 import { Continuations } from "./continuations";
+import { LostCalls, type LostCallsHost } from "./lost-calls";
 import { Stability } from "./stability";
 
 export interface ClientToolsParts {
@@ -25,6 +27,12 @@ export interface ClientToolsParts {
   readonly context: RequestContext;
   readonly settleOrphan: () => void;
   readonly broadcast: (frame: string, without: readonly string[]) => void;
+  /** Whether recovery is about to carry a turn on. */
+  readonly isRecovering: () => boolean;
+  /** Whether another agent works on a call. */
+  readonly isHandedOver: (toolCallId: string) => boolean;
+  readonly serverTools: LostCallsHost["serverTools"];
+  readonly repair: LostCallsHost["repair"];
 }
 
 export interface ClientToolsModule {
@@ -41,22 +49,13 @@ export interface ClientToolsModule {
 }
 
 export function createClientTools(parts: ClientToolsParts): ClientToolsModule {
-  const { clock, ids, turns, stream, desk, conversation, context, broadcast } = parts;
-
-  const updates = new ToolUpdates({
-    live: () => turns.live?.accumulator,
-    isServers: (toolName) => turns.live?.serverTools?.has(toolName) ?? false,
-    record: (chunk) => void (stream.isLive && stream.append(chunk, JSON.stringify(chunk))),
-    settleOrphan: (toolCallId) => void (orphanHolds(stream, toolCallId) && parts.settleOrphan()),
-    messages: conversation,
-    broadcast: (message) => broadcast(encodeFrame({ type: FRAME.messageUpdated, message }), [])
-  });
-
+  const { clock, ids, turns, desk, conversation, context } = parts;
+  const updates = createUpdates(parts);
   let untold = false;
   const continuations: Continuations = new Continuations({
     ...{ clock, ids },
     streaming: () => turns.live !== undefined,
-    batch: () => batchOrNews(batchOf(conversation.messages), untold),
+    batch: () => batchOrNews(batchOf(conversation.messages, parts.isHandedOver), untold),
     run: (requestId, mayRun) =>
       turns.run({
         requestId,
@@ -81,8 +80,11 @@ export function createClientTools(parts: ClientToolsParts): ClientToolsModule {
     whenIdle: () => turns.whenIdle()
   });
 
+  const lostCalls = createLostCalls(parts, () => continuations.answered(null, false));
+  const questions = { context, stability, lostCalls, hasOpenQuestion: openQuestion };
+
   return {
-    tools: new ClientTools({ updates, continuations, context, stability, hasOpenQuestion: openQuestion }),
+    tools: new ClientTools({ updates, continuations, ...questions }),
     updates,
     continuations,
     news(connectionId) {
@@ -101,6 +103,30 @@ export function createClientTools(parts: ClientToolsParts): ClientToolsModule {
       stability.changed();
     }
   };
+}
+
+function createUpdates({ turns, stream, conversation, broadcast, ...parts }: ClientToolsParts): ToolUpdates {
+  return new ToolUpdates({
+    live: () => turns.live?.accumulator,
+    isServers: (part) =>
+      turns.live?.serverTools?.has(toolNameOf(part)) === true || parts.isHandedOver(part.toolCallId),
+    record: (chunk) => void (stream.isLive && stream.append(chunk, JSON.stringify(chunk))),
+    settleOrphan: (toolCallId) => void (orphanHolds(stream, toolCallId) && parts.settleOrphan()),
+    messages: conversation,
+    broadcast: (message) => broadcast(encodeFrame({ type: FRAME.messageUpdated, message }), [])
+  });
+}
+
+function createLostCalls(
+  { turns, conversation, context, isRecovering, isHandedOver, serverTools, repair }: ClientToolsParts,
+  settled: () => void
+): LostCalls {
+  return new LostCalls({
+    ...{ isHandedOver, serverTools, repair, settled },
+    messages: () => conversation.messages,
+    isBusy: () => turns.size > 0 || isRecovering(),
+    isClients: (toolName) => context.clientTools.some(({ name }) => name === toolName)
+  });
 }
 
 /** An orphan is left alone unless it is needed: it may yet be recovered. */

@@ -1,54 +1,141 @@
 /**
- * A run that is still open when its parent starts is followed by the base class. Whoever asks for the same run meanwhile (a recovered turn
- * makes its call again) would follow it a second time: its chunks, its last frame and its finish hook would come twice. Here the second
- * waits until the first is through, and then gets what is stored.
+ * One follower per run. Whoever asks for a run that somebody follows already (a recovered turn makes its call again while the base class, since
+ * its start, follows the runs that were open) would follow it a second time: its chunks, its last frame and its finish hook would come twice.
+ * The base class also gives a silent child up after two minutes, and does not listen to the signal of such a caller. Here he waits until
+ * the run is over, and then gets what is stored.
  *
- * I1. The wait ends with the run, with the base class's own recovery (which is bounded), or with the caller's signal.
- * I2. A caller that is stopped stops the run, as one that follows it would.
+ * I1. A run is never begun by whoever waited for it: one that was cleared meanwhile is gone.
+ * I2. The wait ends with the run. How long a child may work is nobody's business here, as for a parent that was never interrupted.
+ * I3. A caller that is stopped stops the run, as one that follows it does.
  */
 import type { Agent } from "agents";
-import { isParentRunOpen } from "../child-runs/parent-run-store";
+import { findParentRun } from "../child-runs/parent-run-store";
 import type { Clock } from "../shared/clock";
-import { errorText } from "../shared/errors/error-text";
+import { isRecord } from "../shared/json";
 import { CHILD_RUN_LIMITS } from "../shared/limits";
 import type { Sql } from "../storage/sql";
 import { wrapRunAgentTool } from "./run-agent-tool";
 
-/** A member that the base class declares as private: set while it follows the runs that were open when it started. */
-interface Recovering {
+/** What the base class declares as private. */
+interface BaseClass {
+  /** Set while it follows the runs that were open when it started. */
   readonly _agentToolRunRecoveryPromise?: Promise<void>;
+  _asAgentToolChildAdapter(child: unknown): {
+    inspectAgentToolRun(runId: string): Promise<{ readonly status: string } | null>;
+  };
+  _cf_resolveSubAgent(className: string, name: string): Promise<unknown>;
 }
 
+interface Waiting {
+  readonly runId: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A call that follows its run. */
+interface Following {
+  readonly result: Promise<unknown>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const OPEN: ReadonlySet<string> = new Set(["starting", "running"]);
+const OVER: ReadonlySet<string> = new Set(["completed", "error", "aborted"]);
+
+type FollowingAgent = Pick<Agent, "runAgentTool" | "cancelAgentTool">;
+
 export function followRunsOnce(
-  agent: Pick<Agent, "runAgentTool" | "cancelAgentTool">,
+  agent: FollowingAgent,
   { sql, clock }: { readonly sql: Sql; readonly clock: Clock }
 ): void {
-  const isFollowed = (runId: string) =>
-    (agent as Recovering)._agentToolRunRecoveryPromise !== undefined && isParentRunOpen(sql, runId);
+  const following = new Map<string, Following>();
+  const runs = new RunWait(agent, sql, clock);
 
   wrapRunAgentTool(agent, (run) => async (cls, options) => {
     const { runId, signal, detached } = options;
     if (runId === undefined || detached) return run(cls, options);
-    while (isFollowed(runId)) {
-      if (signal?.aborted) {
-        await agent.cancelAgentTool(runId, signal.reason);
-        return { runId, agentType: cls.name, status: "aborted", error: errorText(signal.reason) };
-      }
-      await pause(clock, signal);
-    }
-    return run(cls, options);
+    const first = following.get(runId);
+    const known = { runId, agentType: cls.name };
+    if (first) return runs.joined(first, known, signal);
+    const follow = async () => {
+      if (!findParentRun(sql, runId)) return run(cls, options);
+      if (await runs.over({ runId, signal })) return run(cls, options);
+      return { ...known, status: "aborted", error: "The run was cleared while its result was awaited." };
+    };
+    const result = follow().finally(() => following.delete(runId));
+    following.set(runId, { result, signal });
+    return result;
   });
 }
 
+/** Waiting for runs that are somebody else's to follow, or nobody's. */
+class RunWait {
+  readonly #agent: FollowingAgent;
+  readonly #base: BaseClass;
+  readonly #sql: Sql;
+  readonly #clock: Clock;
+
+  constructor(agent: FollowingAgent, sql: Sql, clock: Clock) {
+    this.#agent = agent;
+    this.#base = agent as unknown as BaseClass;
+    this.#sql = sql;
+    this.#clock = clock;
+  }
+
+  /** True when the run is over, false when it is gone. */
+  async over({ runId, signal }: Waiting): Promise<boolean> {
+    let isStopped = false;
+    for (;;) {
+      if (signal?.aborted && !isStopped) {
+        isStopped = true;
+        await this.#agent.cancelAgentTool(runId, signal.reason);
+      }
+      const run = findParentRun(this.#sql, runId);
+      if (!run) return false;
+      if (OVER.has(run.status)) return true;
+      const isFollowed = OPEN.has(run.status) && this.#base._agentToolRunRecoveryPromise !== undefined;
+      if (!isFollowed && !(await this.#isWorking(run.agent_type, runId))) return true;
+      const ms = isFollowed ? CHILD_RUN_LIMITS.followerPollMs : CHILD_RUN_LIMITS.childPollMs;
+      await pause(this.#clock, ms, isStopped ? undefined : signal);
+    }
+  }
+
+  /** The result of a call that follows the run. That it was stopped together with its own turn is no word about this one. */
+  async joined(
+    first: Following,
+    known: { readonly runId: string; readonly agentType: string },
+    signal: AbortSignal | undefined
+  ): Promise<unknown> {
+    const stop = () => void this.#agent.cancelAgentTool(known.runId, signal?.reason);
+    signal?.addEventListener("abort", stop, { once: true });
+    if (signal?.aborted) stop();
+    const result = await first.result.finally(() => signal?.removeEventListener("abort", stop));
+    const isStopped = first.signal?.aborted === true && isRecord(result) && result["status"] === "aborted";
+    if (!isStopped) return result;
+    return { ...known, status: "interrupted", error: "The run was stopped with the turn that had begun it." };
+  }
+
+  /** What the child itself says. A child that cannot be asked is left to the base class, which ends the run. */
+  async #isWorking(className: string, runId: string): Promise<boolean> {
+    try {
+      const child = this.#base._asAgentToolChildAdapter(
+        await this.#base._cf_resolveSubAgent(className, runId)
+      );
+      const run = await child.inspectAgentToolRun(runId);
+      return run !== null && OPEN.has(run.status);
+    } catch {
+      return false;
+    }
+  }
+}
+
 /** Ends early when the signal fires. */
-function pause(clock: Clock, signal: AbortSignal | undefined): Promise<void> {
+function pause(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       timer.cancel();
       signal?.removeEventListener("abort", end);
       resolve();
     };
-    const timer = clock.setTimer(end, CHILD_RUN_LIMITS.followerPollMs);
+    const timer = clock.setTimer(end, ms);
     signal?.addEventListener("abort", end, { once: true });
   });
 }

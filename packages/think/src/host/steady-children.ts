@@ -7,7 +7,7 @@
  * I3. `startAgentToolRun` is not repeated: a child that cannot start is a failed start (`failed-starts.ts`).
  */
 import type { AgentToolRunInspection } from "../child-runs/child-run";
-import { agentTypeOf } from "../child-runs/parent-run-store";
+import { findParentRun } from "../child-runs/parent-run-store";
 import { CHILD_RUN_LIMITS } from "../shared/limits";
 import { isRecord, parseStored } from "../shared/json";
 import type { Sql } from "../storage/sql";
@@ -37,8 +37,8 @@ export function keepChildrenSteady(agent: object, sql: Sql): void {
   if (typeof base._asAgentToolChildAdapter !== "function") return;
   const adapt = base._asAgentToolChildAdapter.bind(agent);
   const find = async (runId: string) => {
-    const className = agentTypeOf(sql, runId);
-    return className === undefined ? undefined : adapt(await base._cf_resolveSubAgent(className, runId));
+    const run = findParentRun(sql, runId);
+    return run && adapt(await base._cf_resolveSubAgent(run.agent_type, runId));
   };
   base._asAgentToolChildAdapter = (child) => {
     const adapter = adapt(child);

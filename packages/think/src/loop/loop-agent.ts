@@ -52,7 +52,7 @@ export interface LoopAgent extends LoopAuthor {
   /** Whether a call without an outcome was handed to another agent, whose answer the same call under the same id gives. */
   isHandedOver(toolCallId: string): boolean;
   /** Stores messages whose calls have an outcome now and tells the clients. Called only when there are some. */
-  saveRepaired(messages: readonly UIMessage[]): void;
+  saveSettled(messages: readonly UIMessage[]): void;
 }
 
 /** One turn, as the loop sees it. */

@@ -49,13 +49,18 @@ export function failInterruptedPart(part: StoredToolPart): Part {
 /** Messages in which nothing waits for an outcome and every input is sound; stored messages are replaced, not changed. */
 const sound = new WeakSet<UIMessage>();
 
-export function repairTranscript(messages: readonly UIMessage[], repairPart: RepairPart): Repaired {
+/** `leave`: calls that are not repaired yet, by their ids. Default: none. */
+export function repairTranscript(
+  messages: readonly UIMessage[],
+  repairPart: RepairPart,
+  leave: ReadonlySet<string> = new Set()
+): Repaired {
   const counts = { removedToolCalls: 0, normalizedInputs: 0 };
   const toolCallIds = new Set<string>();
   const incomplete: string[] = [];
 
   const repair = (part: Part): Part => {
-    if (!isToolPart(part) || part.state === "approval-responded") return part;
+    if (!isToolPart(part) || part.state === "approval-responded" || leave.has(part.toolCallId)) return part;
     const normalized = withObjectInput(part);
     if (normalized !== part) counts.normalizedInputs += 1;
     const repaired = isSettled(normalized) ? normalized : repairPart(normalized);
@@ -70,7 +75,9 @@ export function repairTranscript(messages: readonly UIMessage[], repairPart: Rep
     if (sound.has(message)) return message;
     const before = incomplete.length;
     const result = withParts(message, repair);
-    if (result === message && incomplete.length === before) sound.add(message);
+    const isLeft =
+      leave.size > 0 && message.parts.some((part) => isToolPart(part) && leave.has(part.toolCallId));
+    if (result === message && incomplete.length === before && !isLeft) sound.add(message);
     return result;
   });
   return {
@@ -87,7 +94,7 @@ function withParts(message: UIMessage, change: (part: Part) => Part): UIMessage 
 }
 
 /** A preliminary output is no outcome: the tool was still running. */
-function isSettled(part: StoredToolPart): boolean {
+export function isSettled(part: StoredToolPart): boolean {
   if ("preliminary" in part && part.preliminary) return false;
   if (part.state === "output-available" || part.state === "output-error" || part.state === "output-denied")
     return true;

@@ -32,15 +32,15 @@ async function resumed(
     made.push(options.toolCallId);
     return execute(input, options);
   };
-  await resumeCalls(
+  const missing = await resumeCalls(
     {
       isHandedOver: (id) => handedOver.includes(id),
-      saveRepaired: (changed) => void stored.push(...changed)
+      saveSettled: (changed) => void stored.push(...changed)
     },
     { messages: () => messages, signal, continuation },
     { [name]: { execute: counted } } as unknown as ToolSet
   );
-  return { made, stored, parts: stored.flatMap(({ parts }) => parts.slice(1)) };
+  return { made, stored, missing: [...missing], parts: stored.flatMap(({ parts }) => parts.slice(1)) };
 }
 
 describe("calls that were handed to another agent", () => {
@@ -82,16 +82,22 @@ describe("calls that were handed to another agent", () => {
     ]);
   });
 
-  it("are left to the repair when their tool is gone", async () => {
-    const { stored } = await resumed([answer(call("c1"))], () => "never", { name: "other" });
-    expect(stored).toEqual([]);
+  it("are told when their tool is not there", async () => {
+    const { stored, missing } = await resumed([answer(call("c1"))], () => "never", { name: "other" });
+    expect([stored, missing]).toEqual([[], ["c1"]]);
+  });
+
+  it("that had said something on their way have their outcome in its place", async () => {
+    const running = { ...call("c1", "output-available"), output: "10 %", preliminary: true };
+    const { parts } = await resumed([answer(running)], () => "all");
+    expect(parts).toEqual([{ ...call("c1", "output-available"), output: "all" }]);
   });
 
   it("keep nothing of a turn that was stopped meanwhile", async () => {
     const controller = new AbortController();
     const stored: UIMessage[] = [];
     const work = resumeCalls(
-      { isHandedOver: () => true, saveRepaired: (changed) => void stored.push(...changed) },
+      { isHandedOver: () => true, saveSettled: (changed) => void stored.push(...changed) },
       { messages: () => [answer(call("c1"))], signal: controller.signal, continuation: true },
       {
         research: {

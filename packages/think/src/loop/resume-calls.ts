@@ -12,48 +12,62 @@ import { errorText } from "../shared/errors/error-text";
 import { lastValue } from "../shared/last-value";
 import { asJsonResult } from "./json-result";
 import type { LoopAgent, LoopInput } from "./loop-agent";
+import { isSettled } from "./repair-transcript";
 import type { ToolExecute } from "./sdk-tool";
 
 type Outcomes = ReadonlyMap<string, Part>;
 
+/** Returns the calls that have no tool here: `beforeTurn` may bring it. */
 export async function resumeCalls(
-  agent: Pick<LoopAgent, "isHandedOver" | "saveRepaired">,
+  agent: Pick<LoopAgent, "isHandedOver" | "saveSettled">,
   { messages, signal, continuation }: Pick<LoopInput, "messages" | "signal" | "continuation">,
   tools: ToolSet
-): Promise<void> {
-  if (!continuation) return;
-  const calls = messages()
-    .flatMap(({ parts }) => parts)
-    .filter(isOpenCall)
-    .filter(({ toolCallId }) => agent.isHandedOver(toolCallId));
-  if (calls.length === 0) return;
-  const settled = await Promise.all(calls.map((call) => settle(call, tools, signal)));
+): Promise<ReadonlySet<string>> {
   signal.throwIfAborted();
-  const outcomes: Outcomes = new Map(settled.flatMap((part) => (part ? [[part.toolCallId, part]] : [])));
-  // Read again: the conversation may have changed during the wait.
-  const changed = messages()
-    .map((message) => withOutcomes(message, outcomes))
-    .filter((message, index) => message !== messages()[index]);
-  if (changed.length > 0) agent.saveRepaired(changed);
+  const calls = continuation
+    ? openCalls(messages()).filter((call) => agent.isHandedOver(call.toolCallId))
+    : [];
+  const isKnown = (call: ToolPart) => tools[toolNameOf(call)]?.execute !== undefined;
+  const settled = await Promise.all(calls.filter(isKnown).map((call) => settle(call, tools, signal)));
+  signal.throwIfAborted();
+  if (settled.length > 0) store(agent, messages(), new Map(settled.map((part) => [part.toolCallId, part])));
+  return new Set(calls.filter((call) => !isKnown(call)).map(({ toolCallId }) => toolCallId));
 }
 
+function openCalls(messages: readonly UIMessage[]): ToolPart[] {
+  return messages.flatMap(({ parts }) => parts).filter(isOpenCall);
+}
+
+/** A call that was made and has no outcome; what it said on its way is none. */
 function isOpenCall(part: Part): part is ToolPart {
-  return isToolPart(part) && part.state === "input-available";
+  const isMade = isToolPart(part) && (part.state === "input-available" || part.state === "output-available");
+  return isMade && !isSettled(part);
 }
 
-/** Undefined: there is no such tool any more, which is for the repair to say. */
-async function settle(call: ToolPart, tools: ToolSet, signal: AbortSignal): Promise<ToolPart | undefined> {
+async function settle(call: ToolPart, tools: ToolSet, signal: AbortSignal): Promise<ToolPart> {
   const name = toolNameOf(call);
   const execute = tools[name]?.execute as ToolExecute | undefined;
-  if (!execute) return undefined;
-  const { toolCallId, input } = call;
+  const { preliminary: _, ...made } = call as ToolPart & { readonly preliminary?: boolean };
   try {
-    const result = await execute(input, { toolCallId, messages: [], abortSignal: signal });
+    const result = await execute?.(call.input, {
+      ...{ toolCallId: call.toolCallId, messages: [], abortSignal: signal }
+    });
     const output = await asJsonResult(name, await lastValue(result));
-    return { ...call, state: "output-available", output } as ToolPart;
+    return { ...made, state: "output-available", output } as ToolPart;
   } catch (error) {
-    return { ...call, state: "output-error", errorText: errorText(error) } as ToolPart;
+    return { ...made, state: "output-error", errorText: errorText(error) } as ToolPart;
   }
+}
+
+/** The conversation may have changed during the wait: only calls that are still open get their outcome. */
+function store(
+  agent: Pick<LoopAgent, "saveSettled">,
+  messages: readonly UIMessage[],
+  outcomes: Outcomes
+): void {
+  const settled = messages.map((message) => withOutcomes(message, outcomes));
+  const changed = settled.filter((message, index) => message !== messages[index]);
+  if (changed.length > 0) agent.saveSettled(changed);
 }
 
 function withOutcomes(message: UIMessage, outcomes: Outcomes): UIMessage {

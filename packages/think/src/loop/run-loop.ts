@@ -10,12 +10,13 @@ import { checkModel } from "./check-model";
 import { createHooks, type Hooks } from "./hooks";
 import type { LoopAgent, LoopInput } from "./loop-agent";
 import { LOOP_LIMITS } from "../shared/limits";
-import { repairTranscript } from "./repair-transcript";
+import { repair } from "./repair";
 import { resumeCalls } from "./resume-calls";
 import { streamModel, toModelMessages, type ModelStream } from "./sdk";
 import { createStepGuard, type StepGuard } from "./step-guard";
 import { FINAL_ANSWER_TOOL } from "./tool-gate";
 import { mergeTools, type ToolSources } from "./tool-merge";
+import { agentSources } from "./tool-sources";
 import { truncateOlderMessages } from "../session/truncate-messages";
 import type { TurnConfig } from "./turn-config";
 import { usableMessages } from "./usable-parts";
@@ -28,12 +29,13 @@ const CARRY_ON: ModelMessage = {
 
 export async function runLoop(agent: LoopAgent, input: LoopInput): Promise<ModelStream> {
   await waitForMcp(agent, input.signal);
-  const sources = await toolSources(agent, input);
+  const client = clientTools(input.clientTools ?? [], input.onClientToolCall);
+  const sources: ToolSources = { ...(await agentSources(agent)), client };
   const tools = mergeTools(sources);
+  const late = await resumeCalls(agent, input, tools);
   const basePrompt = await agent.systemPrompt();
   const system = withCapabilityBlock(basePrompt, Object.keys(tools));
-  await resumeCalls(agent, input, tools);
-  const messages = await promptMessages(agent, input.messages(), tools);
+  const messages = await promptMessages(agent, input.messages(), tools, late);
   const model = checkModel(agent.model(), "getModel()");
   const hooks = createHooks(agent.hooks(), agent.observers());
   const body = input.body ? { body: { ...input.body } } : {};
@@ -50,10 +52,12 @@ export async function runLoop(agent: LoopAgent, input: LoopInput): Promise<Model
   input.signal.throwIfAborted();
   const turnTools = config.tools ? mergeTools({ ...sources, turn: config.tools }) : tools;
   agent.repeatable(repeatable(turnTools, sources.workspace));
+  if (late.size > 0) await resumeCalls(agent, input, turnTools);
+  const current = late.size > 0 ? await promptMessages(agent, input.messages(), turnTools) : messages;
   const prompt = {
     model: config.model ? checkModel(config.model, "beforeTurn()") : model,
     system: config.system ?? withCapabilityBlock(basePrompt, exposed(turnTools, config)),
-    messages: endingWithUser(config.messages ?? messages),
+    messages: endingWithUser(config.messages ?? current),
     tools: turnTools
   };
   return start(agent, input, hooks, config, prompt);
@@ -131,48 +135,18 @@ async function waitForMcp({ mcp, waitForMcp: wait }: LoopAgent, signal: AbortSig
   signal.throwIfAborted();
 }
 
-async function toolSources(agent: LoopAgent, input: LoopInput): Promise<ToolSources> {
-  const mcp = agent.mcp.hasServers() ? { mcp: agent.mcp.tools() } : {};
-  return {
-    ...(await agent.tools()),
-    ...mcp,
-    client: clientTools(input.clientTools ?? [], input.onClientToolCall)
-  };
-}
-
 async function promptMessages(
   agent: LoopAgent,
   stored: readonly UIMessage[],
-  tools: ToolSet
+  tools: ToolSet,
+  leave?: ReadonlySet<string>
 ): Promise<ModelMessage[]> {
-  const usable = usableMessages(repair(agent, stored));
+  const usable = usableMessages(repair(agent, stored, leave));
   const messages = await toModelMessages(truncateOlderMessages(usable), tools);
   if (messages.length > 0) return messages;
   throw new ThinkError("No messages to send to the model. Add a user message before running a turn.", {
     code: "no-messages"
   });
-}
-
-function repair(agent: LoopAgent, stored: readonly UIMessage[]): readonly UIMessage[] {
-  const { messages, changed, report, incomplete } = repairTranscript(stored, (part) =>
-    agent.repairPart(part)
-  );
-  if (changed.length > 0) {
-    agent.saveRepaired(changed);
-    agent.emit("chat:transcript:repaired", report);
-  }
-  if (incomplete.length > 0) {
-    const list = incomplete.join(", ");
-    console.warn(
-      `[Think] Tool calls without an outcome are not sent to the model: ${list}. Return a settled part from repairInterruptedToolPart().`
-    );
-    agent.emit("chat:transcript:repaired", {
-      removedToolCalls: incomplete.length,
-      normalizedInputs: 0,
-      toolCallIds: incomplete
-    });
-  }
-  return messages;
 }
 
 /** Providers refuse, or misread, a prompt whose last word is the model's own. */

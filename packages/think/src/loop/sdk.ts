@@ -17,6 +17,7 @@ import type { StreamableResult } from "./hook-types";
 import type { Hooks } from "./hooks";
 import { createRun } from "./sdk-events";
 import type { StepGuard } from "./step-guard";
+import { executedHere } from "./tool-sources";
 import type { CallSettings, TurnConfig } from "./turn-config";
 import { streamOnce, uiChunks, type ModelRun } from "./ui-chunks";
 
@@ -77,7 +78,7 @@ export function streamModel(call: ModelCall): ModelStream {
     get output() {
       return config.output === undefined ? undefined : Promise.resolve(streamable.output);
     },
-    serverTools: new Set(Object.keys(call.tools).filter((name) => call.tools[name]?.execute !== undefined)),
+    serverTools: executedHere(call.tools),
     stallTimeoutMs: config.chatStreamStallTimeoutMs
   };
 }

@@ -111,7 +111,8 @@ export class Detection {
 
   async #act(turn: InterruptedTurn, incident: Incident, options: ChatRecoveryOptions): Promise<void> {
     const { partial, record, leftover } = turn;
-    const isKept = partial !== null && keepsPartial(options.persist !== false, partial.parts);
+    const { isHandedOver } = this.#parts;
+    const isKept = partial !== null && keepsPartial(options.persist !== false, partial.parts, isHandedOver);
     const decision = verdict(kindOf(turn, isKept, this.#parts), options.continue !== false);
     switch (decision.action) {
       case "schedule": {

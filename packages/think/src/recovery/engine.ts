@@ -152,9 +152,15 @@ export function verdict(kind: RecoveryKind | null, wantsContinue: boolean): Verd
   return kind ? { action: "schedule", kind } : { action: "skip", reason: "not_recoverable" };
 }
 
-/** Whether the stored part of an answer is kept: settled work always is. */
-export function keepsPartial(wantsPersist: boolean, parts: readonly { readonly type: string }[]): boolean {
-  return wantsPersist || parts.some(isSettledTool);
+/** Whether the stored part of an answer is kept: settled work always is, and work that another agent goes on with (`isHandedOver`). */
+export function keepsPartial(
+  wantsPersist: boolean,
+  parts: readonly { readonly type: string }[],
+  isHandedOver: (toolCallId: string) => boolean = () => false
+): boolean {
+  const isAtWork = (part: object) =>
+    "toolCallId" in part && typeof part.toolCallId === "string" && isHandedOver(part.toolCallId);
+  return wantsPersist || parts.some((part) => isSettledTool(part) || isAtWork(part));
 }
 
 const SETTLED: ReadonlySet<unknown> = new Set(["output-available", "output-error", "output-denied"]);

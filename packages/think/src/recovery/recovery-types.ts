@@ -87,6 +87,8 @@ export interface RecoveryParts {
   readonly enterSession: (sessionId: string) => Promise<boolean>;
   /** Whether the owner of a turn still wants it. Default: always. */
   readonly isWanted?: (ownerId: string | undefined) => boolean;
+  /** Whether a tool call was handed to another agent, which goes on by itself. Default: never. */
+  readonly isHandedOver?: (toolCallId: string) => boolean;
   /** An incident was closed: whatever became of its turn, recovery does nothing more for it. */
   readonly closed?: () => void;
 }

@@ -7,12 +7,14 @@ import {
   Think,
   type AgentToolRunInspection,
   type ChatRecoveryConfig,
+  type ChatRecoveryOptions,
   type ChatStartEvent,
-  type StreamCallback
+  type StreamCallback,
+  type TurnConfig
 } from "@cloudflare/think";
 import { Agent } from "agents";
 import { agentTool } from "agents/agent-tools";
-import type { LanguageModel, ToolSet, UIMessage } from "ai";
+import { tool, type LanguageModel, type ToolSet, type UIMessage } from "ai";
 import { z } from "zod";
 import { stallLimit } from "./stall-limit";
 
@@ -35,20 +37,42 @@ export interface ChildLab {
   output?: (runId: string) => unknown;
   summary?: (runId: string, output: unknown) => string;
   input?: (input: unknown) => UIMessage | Promise<UIMessage>;
-  start?: () => void;
+  start?: () => void | Promise<void>;
+  /** Whether the child may give work away too. */
+  readonly delegates?: boolean;
 }
 
 const children = new Map<string, ChildLab>();
-const parents = new Map<string, LanguageModel>();
+/** What one test decides for a parent. */
+export interface ParentLab {
+  readonly model: LanguageModel;
+  /** The base class gives a silent child up after so many ms. Default: two minutes. */
+  readonly giveUpMs?: number;
+  /** Milliseconds of silence after which the watchdog fires. Default: never. */
+  readonly stallMs?: number;
+  /** What the tool `work` does. */
+  readonly work?: () => unknown;
+  /** What `onChatRecovery` decides. */
+  readonly recovery?: ChatRecoveryOptions;
+}
+
+const parents = new Map<string, ParentLab>();
 
 export function openChild(runId: string, lab: ChildLab): ChildLab {
   children.set(runId, lab);
   return lab;
 }
 
-export function openParent(name: string, model: LanguageModel): void {
-  parents.set(name, model);
+export function openParent(name: string, model: LanguageModel, lab: Omit<ParentLab, "model"> = {}): void {
+  parents.set(name, { ...lab, model });
 }
+
+const delegate = () =>
+  agentTool(ToolChild, {
+    description: "Research one topic.",
+    inputSchema: z.object({ query: z.string() }),
+    displayName: "Researcher"
+  });
 
 export class ToolChild extends Think {
   get lab(): ChildLab {
@@ -66,7 +90,11 @@ export class ToolChild extends Think {
   }
 
   override async onStart(): Promise<void> {
-    this.lab.start?.();
+    await this.lab.start?.();
+  }
+
+  override getTools(): ToolSet {
+    return this.lab.delegates === true ? { research: delegate() } : {};
   }
 
   override getModel(): LanguageModel {
@@ -193,16 +221,43 @@ const CLASSES = { ToolChild, Nowhere, PlainChild };
 export class ToolParent extends Think {
   readonly finished: ParentEvent[] = [];
 
+  constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
+    super(ctx, env);
+    // The name is not known yet when the options of the class are resolved.
+    const { _resolvedOptions: options } = this as unknown as { readonly _resolvedOptions: object };
+    Object.defineProperty(options, "agentToolReattachNoProgressTimeoutMs", {
+      get: () => this.lab?.giveUpMs ?? 120_000
+    });
+    Object.defineProperty(this, "chatStreamStallTimeoutMs", {
+      get: () => this.lab?.stallMs ?? 0,
+      set() {}
+    });
+  }
+
+  get lab(): ParentLab | undefined {
+    return parents.get(this.name);
+  }
+
   override getModel(): LanguageModel {
-    return parents.get(this.name) ?? super.getModel();
+    return this.lab?.model ?? super.getModel();
+  }
+
+  override onChatRecovery(): ChatRecoveryOptions {
+    return this.lab?.recovery ?? {};
+  }
+
+  /** A tool that exists for one turn. */
+  override beforeTurn(): TurnConfig {
+    return { tools: { later: delegate() } };
   }
 
   override getTools(): ToolSet {
     return {
-      research: agentTool(ToolChild, {
-        description: "Research one topic.",
-        inputSchema: z.object({ query: z.string() }),
-        displayName: "Researcher"
+      research: delegate(),
+      work: tool({
+        description: "Works.",
+        inputSchema: z.object({}),
+        execute: async () => this.lab?.work?.()
       }),
       measure: agentTool(ToolChild, {
         description: "Measure something.",

@@ -30,5 +30,8 @@ export const CHILD_RUN_LIMITS = {
   brokenTails: 5,
 
   /** Pause between two looks at a run that somebody else follows, in ms: one row read each, and the answer is not needed sooner. */
-  followerPollMs: 250
+  followerPollMs: 250,
+
+  /** Pause between two questions to a child whose run nobody follows, in ms: each is a call to another object. */
+  childPollMs: 1_000
 } as const;
