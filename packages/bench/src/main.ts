@@ -1,11 +1,13 @@
-/** `pnpm bench [cpu|bytes]`: starts one runtime and measures. See the README for what the figures mean. */
+/** `pnpm bench [cpu|bytes|files]`: starts one runtime and measures. See the README for what the figures mean. */
 import { parseArgs } from "node:util";
 import { cpuPerDelta, type CpuOptions } from "./cpu-per-delta.ts";
 import { databaseBytes } from "./database-bytes.ts";
+import { fileCosts } from "./file-costs.ts";
 import { startRuntime } from "./workerd.ts";
 
 const USAGE = `pnpm bench [cpu] [--clients N] [--pairs N] [--deltas N] [--settings]
-pnpm bench bytes [--turns N]`;
+pnpm bench bytes [--turns N]
+pnpm bench files [--files N]`;
 
 /** What is measured without further words, and the number of turns that gives a steady ratio. */
 const DEFAULT_RUNS = [
@@ -13,7 +15,11 @@ const DEFAULT_RUNS = [
   { clients: 50, pairs: 10 }
 ];
 
-type Flag = "clients" | "pairs" | "deltas" | "turns";
+const MEASUREMENTS: ReadonlySet<string> = new Set(["cpu", "bytes", "files"]);
+
+const FILES = [1_000, 10_000];
+
+type Flag = "clients" | "pairs" | "deltas" | "turns" | "files";
 
 function readArguments() {
   const { values, positionals } = parseArgs({
@@ -23,6 +29,7 @@ function readArguments() {
       pairs: { type: "string" },
       deltas: { type: "string" },
       turns: { type: "string" },
+      files: { type: "string" },
       settings: { type: "boolean", default: false }
     }
   });
@@ -39,15 +46,17 @@ function readArguments() {
     deltas: count("deltas", 3000),
     withSettings: values.settings
   }));
-  return { what: positionals[0] ?? "cpu", cpu, turns: count("turns", 3) };
+  const files = values.files === undefined ? FILES : [count("files", 1)];
+  return { what: positionals[0] ?? "cpu", cpu, turns: count("turns", 3), files };
 }
 
 async function measure(): Promise<void> {
-  const { what, cpu, turns } = readArguments();
-  if (what !== "cpu" && what !== "bytes") throw new Error(`There is no measurement "${what}".`);
+  const { what, cpu, turns, files } = readArguments();
+  if (!MEASUREMENTS.has(what)) throw new Error(`There is no measurement "${what}".`);
   const runtime = await startRuntime();
   if (what === "bytes") return databaseBytes(runtime, turns);
-  for (const run of cpu) await cpuPerDelta(runtime, run);
+  if (what === "files") for (const number of files) await fileCosts(runtime, number);
+  else for (const run of cpu) await cpuPerDelta(runtime, run);
 }
 
 // Whatever ends this process, its exit listeners end the runtime and remove the folder.

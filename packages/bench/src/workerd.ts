@@ -13,7 +13,7 @@ import { bundleWorker, WRANGLER } from "./build.ts";
 /** Not the system's folder for temporary files: that may be in memory, where no bytes are written. */
 const SCRATCH = fileURLToPath(new URL("../node_modules/.cache/", import.meta.url));
 
-const CLASSES = ["Chat", "Bare", "BareAsTurn"];
+const CLASSES = ["Chat", "Files", "Bare", "BareAsTurn"];
 
 export interface Runtime {
   readonly pid: number;

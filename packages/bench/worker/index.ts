@@ -3,14 +3,17 @@ import { Think } from "@cloudflare/think";
 import { routeAgentRequest } from "agents";
 import type { LanguageModel } from "ai";
 import type { Bare, BareAsTurn } from "./bare";
+import type { Files } from "./files";
 import { plannedModel } from "./model";
 
 export { Bare, BareAsTurn } from "./bare";
+export { Files } from "./files";
 
 declare global {
   namespace Cloudflare {
     interface Env {
       readonly Chat: DurableObjectNamespace<Chat>;
+      readonly Files: DurableObjectNamespace<Files>;
       readonly Bare: DurableObjectNamespace<Bare>;
       readonly BareAsTurn: DurableObjectNamespace<BareAsTurn>;
     }
