@@ -4,7 +4,7 @@
  */
 import type { UIMessageChunk } from "ai";
 import type { ChildRuns, ChildRunsParts } from "./child-runs/child-runs";
-import { isHandedOver as wasHandedOver } from "./child-runs/parent-run-store";
+import { handedOver } from "./child-runs/handed-over";
 import { hasOpenQuestion } from "./client-tools/batch";
 import { createClientTools, type ClientToolsModule } from "./client-tools/create";
 import { type ExecutionRuntime } from "./executions/executions";
@@ -14,7 +14,7 @@ import type { LoopAgent, LoopAuthor } from "./loop/loop-agent";
 import { repairCalls } from "./loop/repair";
 import { runLoop } from "./loop/run-loop";
 import type { ModelStream } from "./loop/sdk";
-import { serverTools } from "./loop/tool-sources";
+import { toolsOfClients } from "./loop/tool-sources";
 import { encodeFrame } from "./protocol/encode";
 import { FRAME } from "./protocol/frames";
 import { composeChildRuns, ownersOf } from "./compose-child-runs";
@@ -145,8 +145,8 @@ export function composeTurns(
   });
   const clientTools: ClientToolsModule = createClientTools({
     ...{ clock, ids, turns, stream, desk, conversation, context, broadcast, settleOrphan, isRecovering },
-    isHandedOver: loop.isHandedOver,
-    serverTools: () => serverTools(loop),
+    wasHandedOver: (toolCallId) => handedOver(host.sql, conversation).wasGiven(toolCallId),
+    toolsOfClients: () => toolsOfClients(loop),
     repair: (toolCallIds) => repairCalls(loop, conversation.messages, toolCallIds)
   });
   const api = new ChatApi({ turns, conversation, context, ids, broadcast, settleOrphan });
@@ -187,7 +187,7 @@ function composeLoop(
     repeatable: (names) => stream.repeat(names),
     stepLimits: () => overrides.overflow.setting()?.proactive,
     compact: () => overrides.overflow.compact("proactive"),
-    isHandedOver: (toolCallId) => wasHandedOver(sql, toolCallId),
+    isHandedOver: (toolCallId) => handedOver(sql, conversation).isAwaited(toolCallId),
     saveSettled: (messages) => {
       for (const message of messages) conversation.put(message);
       announce();

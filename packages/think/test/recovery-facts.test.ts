@@ -396,7 +396,7 @@ describe("§3.9 who is being asked", () => {
     await lab.event("exhausted");
   });
 
-  it.each(["crashed", "was stopped"])(
+  it.each(["crashed", "was stopped", "was stopped after the answer"])(
     "an answer beside the call of a server tool that %s lets the model go on: that call is settled as interrupted, not run again",
     async (how) => {
       const calls = [
@@ -408,6 +408,7 @@ describe("§3.9 who is being asked", () => {
       const turn = first.chat("Erase it and add");
       await vi.waitFor(() => expect(lab.lab.added).toEqual([1]));
       await first.waitFor((frame) => JSON.stringify(frame).includes("tool-approval-request"));
+      if (how === "was stopped after the answer") first.toolApproval("erase-1", true);
       if (how === "crashed") {
         await crash(lab.stub());
         await lab.stub().getMessages();
@@ -416,7 +417,7 @@ describe("§3.9 who is being asked", () => {
         turn.cancel();
         await turn.done;
       }
-      (await lab.connect()).toolApproval("erase-1", true);
+      if (how !== "was stopped after the answer") (await lab.connect()).toolApproval("erase-1", true);
       await vi.waitFor(async () =>
         expect((await lab.texts()).at(-1)).toEqual(["assistant", expect.stringContaining("It is gone.")])
       );

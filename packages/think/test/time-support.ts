@@ -18,6 +18,26 @@ export function endlessTimers(milliseconds: number, instead = hour): Disposable 
   return { [Symbol.dispose]: () => spy.mockRestore() };
 }
 
+/** Timers of exactly these milliseconds wait until `fire()` lets their time pass, at once. Call it inside the object whose timers they are. */
+export function heldTimers(milliseconds: number): Disposable & { readonly fire: () => void } {
+  const { setTimeout } = globalThis;
+  const held: (() => void)[] = [];
+  const spy = vi.spyOn(globalThis, "setTimeout").mockImplementation((callback: () => void, ms?: number) => {
+    if (ms !== milliseconds) return setTimeout(callback, ms);
+    held.push(callback);
+    return setTimeout(() => undefined, hour);
+  });
+  return {
+    fire() {
+      const later = Date.now() + milliseconds;
+      const clock = vi.spyOn(Date, "now").mockImplementation(() => later);
+      for (const callback of held.splice(0)) callback();
+      clock.mockRestore();
+    },
+    [Symbol.dispose]: () => spy.mockRestore()
+  };
+}
+
 /**
  * For counting rows: what a stream writes because a second is over, or a turn because it is long, depends on how busy the machine is. The
  * clock stands still and no turn becomes a long one.

@@ -49,8 +49,7 @@ export function findParentRun(
   )[0];
 }
 
-/** Whether a tool call was handed to a child that was not stopped. The parents of the Agents SDK name its run after the call. */
-export function isHandedOver(sql: Sql, toolCallId: string): boolean {
-  const run = findParentRun(sql, `agent-tool:${toolCallId}`);
-  return run !== undefined && run.status !== "aborted";
+/** The run that a tool call was handed to. The parents of the Agents SDK name it after the call. */
+export function runOfCall(sql: Sql, toolCallId: string): ReturnType<typeof findParentRun> {
+  return findParentRun(sql, `agent-tool:${toolCallId}`);
 }

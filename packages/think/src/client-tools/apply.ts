@@ -3,7 +3,7 @@
  *
  * I1. Everything is synchronous: an update is applied, stored and told before the next frame is looked at, so updates apply in the
  *     order of arrival and a failing one cannot hold up the next.
- * I2. A call that the running turn executes on the server, or that another agent works on, is answered by the server alone: what a client says of it is not taken.
+ * I2. A call that the running turn executes on the server, or that was given to another agent, is answered by the server alone: a client's answer is not taken.
  * I3. Nothing changed: nothing is written and nobody is told. Otherwise everyone is told once, the sender included.
  */
 import type { UIMessage, UIMessageChunk } from "ai";
@@ -14,7 +14,7 @@ import { updateMessage, updateToolPart, type ToolUpdate } from "./tool-updates";
 export interface ToolUpdatesHost {
   /** The message that is being streamed. */
   readonly live: () => MessageAccumulator | undefined;
-  /** Whether the server answers a call: the turn that is being streamed executes it, or another agent works on it. */
+  /** Whether the server answers a call: the turn that is being streamed executes it, or it was given to another agent. */
   readonly isServers: (part: ToolPart) => boolean;
   /** Writes a chunk to the running stream without sending it. */
   readonly record: (chunk: UIMessageChunk) => void;

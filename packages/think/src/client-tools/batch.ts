@@ -19,7 +19,7 @@ const ANSWERED: ReadonlySet<string> = new Set([
   "approval-responded"
 ]);
 
-/** `isElsewhere`: calls that another agent works on. The model's next turn waits for those itself. Default: none. */
+/** `isElsewhere`: calls that were given to another agent. The model's next turn waits for those itself. Default: none. */
 export function batchOf(
   messages: readonly UIMessage[],
   isElsewhere: (toolCallId: string) => boolean = () => false

@@ -60,7 +60,7 @@ export class ClientTools {
     this.#safely(() => updates.apply(frame.toolCallId, update));
     continuations.answered(connectionId, frame.autoContinue === true);
     stability.changed();
-    lostCalls.answered();
+    lostCalls.look();
   }
 
   /** An answer that cannot be stored leaves its call open; the next frame must not suffer for it. */

@@ -47,6 +47,11 @@ export class Continuations {
     return this.#state.armed || this.#state.running !== null;
   }
 
+  /** Whether a continuation is wanted that something still holds up. */
+  get isWanted(): boolean {
+    return this.#state.pending !== null;
+  }
+
   /** A tool was answered. */
   answered(connectionId: string | null, autoContinue: boolean): void {
     const facts = this.#facts();

@@ -29,9 +29,9 @@ export interface ClientToolsParts {
   readonly broadcast: (frame: string, without: readonly string[]) => void;
   /** Whether recovery is about to carry a turn on. */
   readonly isRecovering: () => boolean;
-  /** Whether another agent works on a call. */
-  readonly isHandedOver: (toolCallId: string) => boolean;
-  readonly serverTools: LostCallsHost["serverTools"];
+  /** Whether a call was given to another agent. */
+  readonly wasHandedOver: LostCallsHost["wasHandedOver"];
+  readonly toolsOfClients: LostCallsHost["toolsOfClients"];
   readonly repair: LostCallsHost["repair"];
 }
 
@@ -55,7 +55,7 @@ export function createClientTools(parts: ClientToolsParts): ClientToolsModule {
   const continuations: Continuations = new Continuations({
     ...{ clock, ids },
     streaming: () => turns.live !== undefined,
-    batch: () => batchOrNews(batchOf(conversation.messages, parts.isHandedOver), untold),
+    batch: () => batchOrNews(batchOf(conversation.messages, parts.wasHandedOver), untold),
     run: (requestId, mayRun) =>
       turns.run({
         requestId,
@@ -95,6 +95,8 @@ export function createClientTools(parts: ClientToolsParts): ClientToolsModule {
     stageFree(handedOver) {
       // Recovery carries the turn on; what waits for its end goes on waiting, or the model would be asked twice.
       if (!handedOver) continuations.stageFree();
+      // What was answered during the turn may wait for a call that died with it.
+      if (!handedOver && continuations.isWanted) void turns.whenIdle().then(() => lostCalls.look());
       stability.changed();
     },
     reset() {
@@ -109,7 +111,7 @@ function createUpdates({ turns, stream, conversation, broadcast, ...parts }: Cli
   return new ToolUpdates({
     live: () => turns.live?.accumulator,
     isServers: (part) =>
-      turns.live?.serverTools?.has(toolNameOf(part)) === true || parts.isHandedOver(part.toolCallId),
+      turns.live?.serverTools?.has(toolNameOf(part)) === true || parts.wasHandedOver(part.toolCallId),
     record: (chunk) => void (stream.isLive && stream.append(chunk, JSON.stringify(chunk))),
     settleOrphan: (toolCallId) => void (orphanHolds(stream, toolCallId) && parts.settleOrphan()),
     messages: conversation,
@@ -118,11 +120,14 @@ function createUpdates({ turns, stream, conversation, broadcast, ...parts }: Cli
 }
 
 function createLostCalls(
-  { turns, conversation, context, isRecovering, isHandedOver, serverTools, repair }: ClientToolsParts,
+  { turns, conversation, context, isRecovering, ...parts }: ClientToolsParts,
   settled: () => void
 ): LostCalls {
   return new LostCalls({
-    ...{ isHandedOver, serverTools, repair, settled },
+    wasHandedOver: parts.wasHandedOver,
+    toolsOfClients: parts.toolsOfClients,
+    repair: parts.repair,
+    settled,
     messages: () => conversation.messages,
     isBusy: () => turns.size > 0 || isRecovering(),
     isClients: (toolName) => context.clientTools.some(({ name }) => name === toolName)

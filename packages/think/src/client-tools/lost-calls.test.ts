@@ -15,13 +15,13 @@ async function settledBy(messages: readonly UIMessage[], host: Partial<LostCalls
   new LostCalls({
     messages: () => messages,
     isBusy: () => false,
-    serverTools: () => Promise.resolve(new Set(["add", "research"])),
+    toolsOfClients: () => Promise.resolve(new Set(["point"])),
     isClients: (name) => name === "ask",
-    isHandedOver: (id) => id === "research-1",
+    wasHandedOver: (id) => id === "research-1",
     repair: (ids) => void settled.push(...ids),
     settled: goesOn,
     ...host
-  }).answered();
+  }).look();
   await new Promise((resolve) => setTimeout(resolve));
   expect(goesOn).toHaveBeenCalledTimes(settled.length > 0 ? 1 : 0);
   return settled;
@@ -35,12 +35,16 @@ describe("when somebody has answered", () => {
 
   it.each([
     ["a client's tool", call("ask")],
-    ["a tool that nobody here executes", call("elsewhere")],
+    ["a tool of the agent that clients execute", call("point")],
     ["an agent that goes on with it", call("research")],
     ["somebody who is asked for approval", call("add", "approval-requested")],
     ["an outcome that is there", call("add", "output-error")]
   ])("a call that has %s is left alone", async (_who, part) => {
     expect(await settledBy([answer(part)])).toEqual([]);
+  });
+
+  it("a call of a tool that is not there any more is settled", async () => {
+    expect(await settledBy([answer(call("gone"))])).toEqual(["gone-1"]);
   });
 
   it("calls of earlier answers are left to the next turn", async () => {
@@ -55,8 +59,8 @@ describe("when somebody has answered", () => {
 
   it("an author whose tools cannot be had is reported, and nothing is settled", async () => {
     const log = vi.spyOn(console, "error").mockImplementation(() => {});
-    const serverTools = () => Promise.reject(new Error("no tools today"));
-    expect(await settledBy([answer(call("add"))], { serverTools })).toEqual([]);
+    const toolsOfClients = () => Promise.reject(new Error("no tools today"));
+    expect(await settledBy([answer(call("add"))], { toolsOfClients })).toEqual([]);
     expect(log).toHaveBeenCalledWith(expect.stringContaining("no tools today"), expect.anything());
     log.mockRestore();
   });

@@ -4,7 +4,8 @@
  * one. So when somebody has answered, they are settled as interrupted.
  *
  * I1. Only while no turn runs or waits: a turn's own calls are its own, and the next one repairs what it finds.
- * I2. A call is lost only when its tool runs on the server now, nobody is asked, and no other agent works on it.
+ * I2. A call is lost unless a client may answer it (it has brought the tool, or the agent has it without `execute`) or it was given to another
+ *     agent: the continuation asks for that one itself. So a tool that is gone, or that `beforeTurn` had brought, holds nobody up.
  */
 import type { UIMessage } from "ai";
 import { isToolPart, toolNameOf, type ToolPart } from "../session/parts";
@@ -15,11 +16,11 @@ export interface LostCallsHost {
   readonly messages: () => readonly UIMessage[];
   /** Whether a turn runs or waits. */
   readonly isBusy: () => boolean;
-  /** Names of the tools that run on the server. The author is asked for them. */
-  readonly serverTools: () => Promise<ReadonlySet<string>>;
-  /** Whether a tool of this name runs in the clients. */
+  /** Names of the agent's own tools that clients execute. The author is asked for them. */
+  readonly toolsOfClients: () => Promise<ReadonlySet<string>>;
+  /** Whether a client has brought a tool of this name. */
   readonly isClients: (toolName: string) => boolean;
-  readonly isHandedOver: (toolCallId: string) => boolean;
+  readonly wasHandedOver: (toolCallId: string) => boolean;
   /** Settles these calls as interrupted, stores the messages and tells the clients. */
   readonly repair: (toolCallIds: ReadonlySet<string>) => void;
   /** Calls were settled: what waited for them may go on. */
@@ -33,8 +34,8 @@ export class LostCalls {
     this.#host = host;
   }
 
-  /** Somebody has answered. Costs nothing when no call is open. */
-  answered(): void {
+  /** Somebody has answered, or the turn is over during which somebody did. Costs nothing when no call is open. */
+  look(): void {
     if (this.#host.isBusy() || this.#candidates().length === 0) return;
     this.#settle().catch((error: unknown) =>
       console.error(`[Think] Interrupted tool calls could not be settled: ${errorText(error)}`, error)
@@ -42,10 +43,10 @@ export class LostCalls {
   }
 
   async #settle(): Promise<void> {
-    const { serverTools, isBusy, repair, settled } = this.#host;
-    const names = await serverTools();
+    const { toolsOfClients, isBusy, repair, settled } = this.#host;
+    const clients = await toolsOfClients();
     if (isBusy()) return;
-    const lost = this.#candidates().filter((part) => names.has(toolNameOf(part)));
+    const lost = this.#candidates().filter((part) => !clients.has(toolNameOf(part)));
     if (lost.length === 0) return;
     repair(new Set(lost.map(({ toolCallId }) => toolCallId)));
     settled();
@@ -53,11 +54,11 @@ export class LostCalls {
 
   /** The open calls of the latest answer that no client is known to execute: what the barrier waits for. */
   #candidates(): ToolPart[] {
-    const { messages, isClients, isHandedOver } = this.#host;
+    const { messages, isClients, wasHandedOver } = this.#host;
     const latest = messages().findLast((message) => message.role === "assistant");
     return (latest?.parts ?? [])
       .filter(isToolPart)
       .filter((part) => part.state === OPEN_CALL && !isClients(toolNameOf(part)))
-      .filter((part) => !isHandedOver(part.toolCallId));
+      .filter((part) => !wasHandedOver(part.toolCallId));
   }
 }

@@ -57,7 +57,9 @@ export function followRunsOnce(
     if (first) return runs.joined(first, known, signal);
     const follow = async () => {
       if (!findParentRun(sql, runId)) return run(cls, options);
-      if (await runs.over({ runId, signal })) return run(cls, options);
+      // Looked at again at once: a run that is not there would be begun.
+      if ((await runs.over({ runId, signal })) && findParentRun(sql, runId))
+        return runs.stoppable({ runId, signal }, () => run(cls, options));
       return { ...known, status: "aborted", error: "The run was cleared while its result was awaited." };
     };
     const result = follow().finally(() => following.delete(runId));
@@ -80,21 +82,36 @@ class RunWait {
     this.#clock = clock;
   }
 
-  /** True when the run is over, false when it is gone. */
+  /** True when the run is over, or its child cannot be reached; false when the run is gone. */
   async over({ runId, signal }: Waiting): Promise<boolean> {
-    let isStopped = false;
+    let failures = 0;
     for (;;) {
-      if (signal?.aborted && !isStopped) {
-        isStopped = true;
-        await this.#agent.cancelAgentTool(runId, signal.reason);
-      }
+      const isStopped = signal?.aborted === true;
+      // Each time: the base class swallows it when a child could not be reached.
+      if (isStopped) await this.#agent.cancelAgentTool(runId, signal.reason);
       const run = findParentRun(this.#sql, runId);
       if (!run) return false;
       if (OVER.has(run.status)) return true;
       const isFollowed = OPEN.has(run.status) && this.#base._agentToolRunRecoveryPromise !== undefined;
-      if (!isFollowed && !(await this.#isWorking(run.agent_type, runId))) return true;
+      const answer = isFollowed ? "working" : await this.#ask(run.agent_type, runId);
+      if (answer === "over") return true;
+      failures = answer === "unreachable" ? failures + 1 : 0;
+      if (failures >= CHILD_RUN_LIMITS.unreachableTimes) return true;
+      if (!isStopped && signal?.aborted) continue;
       const ms = isFollowed ? CHILD_RUN_LIMITS.followerPollMs : CHILD_RUN_LIMITS.childPollMs;
       await pause(this.#clock, ms, isStopped ? undefined : signal);
+    }
+  }
+
+  /** Follows a run in the base class, which does not listen to the signal of such a caller. */
+  async stoppable<Result>({ runId, signal }: Waiting, follow: () => Promise<Result>): Promise<Result> {
+    const stop = () => void this.#agent.cancelAgentTool(runId, signal?.reason);
+    signal?.addEventListener("abort", stop, { once: true });
+    if (signal?.aborted) stop();
+    try {
+      return await follow();
+    } finally {
+      signal?.removeEventListener("abort", stop);
     }
   }
 
@@ -104,25 +121,22 @@ class RunWait {
     known: { readonly runId: string; readonly agentType: string },
     signal: AbortSignal | undefined
   ): Promise<unknown> {
-    const stop = () => void this.#agent.cancelAgentTool(known.runId, signal?.reason);
-    signal?.addEventListener("abort", stop, { once: true });
-    if (signal?.aborted) stop();
-    const result = await first.result.finally(() => signal?.removeEventListener("abort", stop));
-    const isStopped = first.signal?.aborted === true && isRecord(result) && result["status"] === "aborted";
-    if (!isStopped) return result;
+    const result = await this.stoppable({ runId: known.runId, signal }, () => first.result);
+    const isOthers = first.signal !== signal && first.signal?.aborted === true;
+    if (!isOthers || !isRecord(result) || result["status"] !== "aborted") return result;
     return { ...known, status: "interrupted", error: "The run was stopped with the turn that had begun it." };
   }
 
-  /** What the child itself says. A child that cannot be asked is left to the base class, which ends the run. */
-  async #isWorking(className: string, runId: string): Promise<boolean> {
+  /** What the child itself says. One that cannot be asked several times is left to the base class, which ends the run. */
+  async #ask(className: string, runId: string): Promise<"working" | "over" | "unreachable"> {
     try {
       const child = this.#base._asAgentToolChildAdapter(
         await this.#base._cf_resolveSubAgent(className, runId)
       );
       const run = await child.inspectAgentToolRun(runId);
-      return run !== null && OPEN.has(run.status);
+      return run !== null && OPEN.has(run.status) ? "working" : "over";
     } catch {
-      return false;
+      return "unreachable";
     }
   }
 }

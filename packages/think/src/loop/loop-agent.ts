@@ -38,7 +38,8 @@ export interface LoopAuthor {
   /** Who else follows the run, in order. */
   observers(): readonly HookObserver[];
   repairPart: RepairPart;
-  transformResult(result: StreamableResult): StreamableResult;
+  /** Wraps each run's result. Undefined: nobody does, and the run is read once. */
+  readonly transformResult: ((result: StreamableResult) => StreamableResult) | undefined;
 }
 
 export interface LoopAgent extends LoopAuthor {

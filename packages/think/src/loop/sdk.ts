@@ -34,7 +34,7 @@ export interface ModelCall {
   readonly hooks: Hooks;
   /** Looks after the context window before each step. */
   readonly guard?: StepGuard | undefined;
-  readonly transformResult: (result: StreamableResult) => StreamableResult;
+  readonly transformResult: ((result: StreamableResult) => StreamableResult) | undefined;
 }
 
 /** A running model call: its UI chunks, and the errors behind the error chunks. */
@@ -57,20 +57,20 @@ export function streamModel(call: ModelCall): ModelStream {
     failure = error;
   };
   const settings: CallSettings = { ...settingsOf(call), onError: ({ error }) => fail(error) };
-  let run: ModelRun | undefined;
-  const repeatable = () => (run ??= streamText(settings));
+  // Who wraps the result may read it more than once, and an output is a second reader. Any other run has one.
+  const isReadOnce = call.transformResult === undefined && config.output === undefined;
+  let started: ModelRun | undefined;
+  const run = () => (started ??= isReadOnce ? streamOnce(settings) : streamText(settings));
   // The SDK gives the tools to its conversion as the run has them: behind the gate, without a prototype.
   const chunkSettings = { tools: settings.tools, sendReasoning: call.sendReasoning };
   const base: StreamableResult = {
-    toUIMessageStream: () => uiChunks(repeatable(), chunkSettings),
+    toUIMessageStream: () => uiChunks(run(), chunkSettings),
     get output() {
-      return config.output === undefined ? undefined : repeatable().output;
+      return config.output === undefined ? undefined : run().output;
     }
   };
-  const streamable = call.transformResult(base);
-  // Who wraps the result may read it more than once, and an output is a second reader. Any other run has one.
-  if (streamable === base && config.output === undefined) run ??= streamOnce(settings);
-  else repeatable();
+  const streamable = call.transformResult?.(base) ?? base;
+  run();
   const chunks = toStream(streamable.toUIMessageStream());
   return {
     chunks: config.timeout === undefined ? chunks : chunks.pipeThrough(timeoutsAsErrors(call.signal, fail)),

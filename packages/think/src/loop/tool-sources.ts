@@ -15,7 +15,9 @@ export function executedHere(tools: ToolSet): ReadonlySet<string> {
   return new Set(Object.keys(tools).filter((name) => tools[name]?.execute !== undefined));
 }
 
-/** Names of the agent's own tools that are executed here. */
-export async function serverTools(agent: Pick<LoopAgent, "mcp" | "tools">): Promise<ReadonlySet<string>> {
-  return executedHere(mergeTools(await agentSources(agent)));
+/** Names of the agent's own tools that clients execute. */
+export async function toolsOfClients(agent: Pick<LoopAgent, "mcp" | "tools">): Promise<ReadonlySet<string>> {
+  const tools = mergeTools(await agentSources(agent));
+  const here = executedHere(tools);
+  return new Set(Object.keys(tools).filter((name) => !here.has(name)));
 }

@@ -365,6 +365,39 @@ export class ToolParent extends Think {
     return copy(await (await this.subAgent(ToolChild, name)).inspectAgentToolRun(runId));
   }
 
+  /** From now on children are found only when `answer` is called; `asked` resolves when one is looked for. */
+  holdChildren() {
+    const { promise: asked, resolve: wasAsked } = Promise.withResolvers<void>();
+    const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>();
+    this.#findChildren(async (find) => {
+      wasAsked();
+      await mayAnswer;
+      return find();
+    });
+    return { asked, answer };
+  }
+
+  /** The next question to a child fails, as when the platform loses the connection. Resolves when it has. */
+  async loseChildOnce(): Promise<void> {
+    const { promise: lost, resolve } = Promise.withResolvers<void>();
+    let isLost = false;
+    this.#findChildren(async (find) => {
+      if (isLost) return find();
+      isLost = true;
+      resolve();
+      throw new Error("Network connection lost.");
+    });
+    return lost;
+  }
+
+  #findChildren(how: (find: () => Promise<unknown>) => Promise<unknown>): void {
+    const base = this as unknown as {
+      _cf_resolveSubAgent(className: string, name: string): Promise<unknown>;
+    };
+    const find = base._cf_resolveSubAgent.bind(this);
+    base._cf_resolveSubAgent = (className, name) => how(() => find(className, name));
+  }
+
   async crashChild(runId: string): Promise<void> {
     this.abortSubAgent(ToolChild, runId, new Error("crashed by the test"));
   }

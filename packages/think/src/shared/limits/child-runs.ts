@@ -33,5 +33,8 @@ export const CHILD_RUN_LIMITS = {
   followerPollMs: 250,
 
   /** Pause between two questions to a child whose run nobody follows, in ms: each is a call to another object. */
-  childPollMs: 1_000
+  childPollMs: 1_000,
+
+  /** Questions in a row that a child may leave unanswered before its run is left to the base class: one call may fail by chance. */
+  unreachableTimes: 3
 } as const;
