@@ -433,7 +433,7 @@ export class Think<
       hooks: () => overriddenHooks(this, defaults),
       observers: () => [],
       repairPart: (part) => this.repairInterruptedToolPart(part),
-      transformResult:
+      transformResult: () =>
         this._transformInferenceResult === Think.prototype._transformInferenceResult
           ? undefined
           : (result) => this._transformInferenceResult(result)

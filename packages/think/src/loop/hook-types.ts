@@ -136,6 +136,8 @@ export interface StreamableResult {
   readonly output?: PromiseLike<unknown> | undefined;
 }
 
+export type TransformResult = (result: StreamableResult) => StreamableResult;
+
 /** The hooks an author may override. */
 export interface AgentHooks {
   beforeTurn(context: TurnContext): MaybePromise<TurnConfig | void>;

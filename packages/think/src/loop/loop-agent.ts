@@ -5,7 +5,7 @@ import type { LanguageModel, ToolSet, UIMessage } from "ai";
 import type { Emit } from "../observability/events";
 import type { ClientToolSchema } from "../protocol/frames";
 import type { ClientToolExecutor } from "./client-tools";
-import type { AgentHooks, StreamableResult } from "./hook-types";
+import type { AgentHooks, TransformResult } from "./hook-types";
 import type { HookObserver } from "./hooks";
 import type { RepairPart } from "./repair-transcript";
 import type { StepLimits } from "./step-guard";
@@ -38,8 +38,8 @@ export interface LoopAuthor {
   /** Who else follows the run, in order. */
   observers(): readonly HookObserver[];
   repairPart: RepairPart;
-  /** Wraps each run's result. Undefined: nobody does, and the run is read once. */
-  readonly transformResult: ((result: StreamableResult) => StreamableResult) | undefined;
+  /** What wraps a run's result. Undefined: nothing does, and the run is read once. */
+  transformResult(): TransformResult | undefined;
 }
 
 export interface LoopAgent extends LoopAuthor {

@@ -115,7 +115,7 @@ function start(
     maxSteps: config.maxSteps ?? agent.maxSteps(),
     sendReasoning: config.sendReasoning ?? agent.sendReasoning(),
     signal: input.signal,
-    transformResult: agent.transformResult
+    transformResult: agent.transformResult()
   });
 }
 

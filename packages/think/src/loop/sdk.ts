@@ -13,7 +13,7 @@ import {
   type UIMessageChunk
 } from "ai";
 import { convertIncrementally } from "./convert-messages";
-import type { StreamableResult } from "./hook-types";
+import type { StreamableResult, TransformResult } from "./hook-types";
 import type { Hooks } from "./hooks";
 import { createRun } from "./sdk-events";
 import type { StepGuard } from "./step-guard";
@@ -34,7 +34,7 @@ export interface ModelCall {
   readonly hooks: Hooks;
   /** Looks after the context window before each step. */
   readonly guard?: StepGuard | undefined;
-  readonly transformResult: ((result: StreamableResult) => StreamableResult) | undefined;
+  readonly transformResult: TransformResult | undefined;
 }
 
 /** A running model call: its UI chunks, and the errors behind the error chunks. */
