@@ -93,7 +93,7 @@ describe("a hostile message", () => {
     async () => {
       const spoiled: unknown[] = [];
       for (const messages of fc.sample(fc.array(message, { minLength: 1, maxLength: 3 }), {
-        numRuns: 300,
+        numRuns: 150,
         seed: 20_261_118
       })) {
         const client = await newChat();
