@@ -11,6 +11,7 @@
 import type { Agent } from "agents";
 import { findParentRun } from "../child-runs/parent-run-store";
 import type { Clock } from "../shared/clock";
+import { errorText } from "../shared/errors/error-text";
 import { isRecord } from "../shared/json";
 import { CHILD_RUN_LIMITS } from "../shared/limits";
 import type { Sql } from "../storage/sql";
@@ -135,7 +136,10 @@ class RunWait {
       );
       const run = await child.inspectAgentToolRun(runId);
       return run !== null && OPEN.has(run.status) ? "working" : "over";
-    } catch {
+    } catch (error) {
+      console.warn(
+        `[Think] The child of the run ${runId} could not be asked how it stands: ${errorText(error)}`
+      );
       return "unreachable";
     }
   }
