@@ -9,6 +9,7 @@ import { testProjects } from "./lib/test-projects.mjs";
  * @property {string} command
  * @property {readonly string[]} args
  * @property {readonly string[]} [needs] Steps without which this one cannot run.
+ * @property {boolean} [waits] It waits for timers, servers and pages more than it computes, so it may run beside another that does.
  * @property {string} [report] Where the step's vitest report is written.
  */
 
@@ -41,6 +42,9 @@ const project = (project) => ["--config", "vitest.workspace.ts", "--project", pr
 /** These run on the built package; the others load the sources. */
 const needBuild = new Set(["browser", "browser-agents"]);
 
+/** Time passes in these; the others keep the processor busy. */
+const mostlyWait = new Set(["clients", "kill", "example-kit", "browser", "browser-agents"]);
+
 /** @type {readonly Step[]} */
 export const steps = [
   script("typecheck", "typecheck.mjs"),
@@ -54,7 +58,10 @@ export const steps = [
   tests("tooling tests", ["--config", ".ci/vitest.config.mjs"]),
   ...testProjects()
     .filter((name) => name !== "tooling")
-    .map((name) => tests(`${name} tests`, project(name), needBuild.has(name) ? ["build"] : [])),
+    .map((name) => ({
+      ...tests(`${name} tests`, project(name), needBuild.has(name) ? ["build"] : []),
+      waits: mostlyWait.has(name)
+    })),
   script("consumer", "consumer.mjs", ["build"])
 ];
 

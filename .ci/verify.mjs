@@ -1,7 +1,8 @@
-// `pnpm verify`: every check, in order. Goes on after a failure with all that can still run, shows the output of what
-// failed, and closes with the line `N passed, N failed`.
+// `pnpm verify`: every check, in order; suites that mostly wait run two at a time. Goes on after a failure with all
+// that can still run, shows the output of what failed, and closes with the line `N passed, N failed`.
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { exitOnSignals, run } from "./lib/run.mjs";
+import { runInOrder } from "./lib/schedule.mjs";
 import { none, stepTally, sum, tallyOf } from "./lib/tally.mjs";
 import { freshClone, steps } from "./steps.mjs";
 
@@ -53,12 +54,13 @@ const failed = new Set();
 /** @type {Tally[]} */
 const tallies = [];
 
-for (const step of chosen) {
+/** @param {import("./steps.mjs").Step} step */
+async function runAndTell(step) {
   const missing = (step.needs ?? []).filter((name) => failed.has(name));
   if (missing.length > 0) {
     failed.add(step.name);
     console.log(`-  ${step.name}: not run, because "${missing.join()}" failed`);
-    continue;
+    return;
   }
   const started = performance.now();
   const { ok, output, tally } = await runStep(step);
@@ -76,6 +78,8 @@ for (const step of chosen) {
     console.log(`\n${output.trim().replace(/^/gm, "   | ")}\n`);
   }
 }
+
+await runInOrder(chosen, (step) => step.waits === true, runAndTell);
 
 const total = sum(tallies);
 if (failed.size > 0) console.log(`Failed: ${[...failed].join(", ")}.`);

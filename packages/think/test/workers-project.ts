@@ -33,9 +33,9 @@ export function workersProject({ name, root, without = [] }: WorkersProject): Vi
       include: ["**/*.test.ts"],
       exclude: without.map((file) => `**/${file}.test.ts`),
       setupFiles: [`${test}fixed-seed.ts`, `${test}slow-machine.ts`],
-      // Loading agents, ai and MCP costs seconds per isolate; one shared worker pays it once.
+      // Loading agents, ai and MCP costs seconds per isolate; each of two workers, one for each core of CI, pays it once.
       isolate: false,
-      maxWorkers: 1,
+      maxWorkers: 2,
       // Only a failure takes so long: no bound of a test may depend on how busy the machine is.
       testTimeout: 60_000,
       hookTimeout: 60_000,
