@@ -8,7 +8,7 @@ import { freshClone, steps } from "./steps.mjs";
 
 /** @typedef {import("./lib/tally.mjs").Tally} Tally */
 
-/** A step that takes longer hangs. Today the slowest takes about two minutes. */
+/** A step that takes longer hangs. Today the slowest takes about three minutes. */
 const stepLimitMs = 10 * 60 * 1000;
 
 /** @param {string | undefined} report */
